@@ -28,7 +28,7 @@ const report = workflow({
 
 const app = defineApp({ name: "reports", tasks: [load, add, find, mail], workflows: [report] });
 
-const sluice = await connect({ app }); // the embedded store, in .sluice/storage/
+const sluice = await connect({ app }); // the store of SLUICE_STORE, or else .sluice/storage/
 await sluice.worker();
 const { id } = await sluice.submit(report, { day: "2026-11-16" }, { tags: { tenant: "acme" } });
 const run = await sluice.runs.ended<typeof report>(id);

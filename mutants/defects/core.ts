@@ -238,7 +238,7 @@ export const defects: readonly Defect[] = [
     id: "fail-fast-skips-handler",
     means: "what handles a failure is skipped because of it",
     file: "src/core/run/progress.ts",
-    from: 'if (!this.#graph.failFast || step.needs.some(({ on }) => on !== "succeeded")) return undefined;',
+    from: "if (!this.#graph.failFast || handlesFailure(step)) return undefined;",
     to: "if (!this.#graph.failFast) return undefined;",
     noticedBy: { file: "src/core/run/progress.test.ts" },
   },

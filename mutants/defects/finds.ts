@@ -254,8 +254,8 @@ export const defects: readonly Defect[] = [
   {
     id: "client-outlives-its-code",
     means: "Code that has returned starts work in the name of a task that has ended.",
-    file: "src/executor/function/function-executor.ts",
-    from: "isOver = true;",
+    file: "src/executor/function/context.ts",
+    from: "behind.isOver = true;",
     to: "",
     noticedBy: { file: "src/executor/function/client.test.ts", test: "after the code has ended" },
   },

@@ -2,17 +2,20 @@
 import type { Defect } from "../defect.ts";
 
 const STORE = "src/store/query/swap.ts";
+const CHECKS = "src/store/query/swap-checks.ts";
 const ENGINE = "src/engine/claiming/short-way.ts";
+const LANES = "src/engine/claiming/stood.ts";
 const RACE = "test/race/swap.test.ts";
 const SUITE = "test/conformance/store.test.ts";
 const ENGINE_TEST = "src/engine/claiming/short-way.test.ts";
+const AHEAD_AS_WHOLE = "a worker with claims ahead of their slots starts exactly what it would start";
 const AS_WHOLE = "a worker that takes the short way claims exactly what it would claim";
 
 export const defects: readonly Defect[] = [
   {
     id: "swap-gates-not-shared",
     means: "units start under a limit that was lowered at the same moment",
-    file: STORE,
+    file: CHECKS,
     from: "ORDER BY name${forShare}`",
     to: "ORDER BY name`",
     noticedBy: { file: RACE, test: "on PostgreSQL a swap waits for a change" },
@@ -20,7 +23,7 @@ export const defects: readonly Defect[] = [
   {
     id: "swap-session-not-checked",
     means: "a worker whose session is over claims on",
-    file: STORE,
+    file: CHECKS,
     from: "(${alive}) = 1",
     to: "(${alive}) <= 1",
     noticedBy: { file: SUITE, test: "claims nothing: its session is over" },
@@ -28,7 +31,7 @@ export const defects: readonly Defect[] = [
   {
     id: "swap-new-session-not-seen",
     means: "a worker that has just started waits for its part of a scarce gate",
-    file: STORE,
+    file: CHECKS,
     from: "THEN 0 ELSE 2 END",
     to: "THEN 0 ELSE 0 END",
     noticedBy: { file: SUITE, test: "claims nothing: another session has begun" },
@@ -36,7 +39,7 @@ export const defects: readonly Defect[] = [
   {
     id: "swap-limit-not-compared",
     means: "a gate above its new limit is filled on and on",
-    file: STORE,
+    file: CHECKS,
     from: "COALESCE(k.capacity, ${none}) = g.capacity AND ",
     to: "",
     noticedBy: { file: SUITE, test: "claims nothing: the limit of a gate was lowered" },
@@ -44,7 +47,7 @@ export const defects: readonly Defect[] = [
   {
     id: "swap-pause-not-compared",
     means: "a paused queue goes on",
-    file: STORE,
+    file: CHECKS,
     from: " AND k.paused = g.paused",
     to: "",
     noticedBy: { file: SUITE, test: "claims nothing: a gate was paused" },
@@ -52,7 +55,7 @@ export const defects: readonly Defect[] = [
   {
     id: "swap-parked-lane-not-seen",
     means: "a lane that waits parked for a gate is overtaken on and on",
-    file: STORE,
+    file: CHECKS,
     from: "AND (SELECT l.id FROM sluice_lane l WHERE l.parked ${oneOf(parkedOn)} LIMIT 1) IS NULL",
     to: "",
     noticedBy: { file: RACE, test: "on PostgreSQL a swap waits for a pass that parks" },
@@ -100,8 +103,8 @@ export const defects: readonly Defect[] = [
   {
     id: "swap-overtakes-lane",
     means: "the units of one task start before better-placed units of another",
-    file: ENGINE,
-    from: "    if (fence && compare(one.first, fence) >= 0) return undefined;\n",
+    file: LANES,
+    from: "  if (fence && compare(one.first, fence) >= 0) return undefined;\n",
     to: "",
     also: [{ from: "before: fence?.rank === one.lane.rank ? fence : null", to: "before: null" }],
     noticedBy: { file: ENGINE_TEST, test: AS_WHOLE },
@@ -109,7 +112,7 @@ export const defects: readonly Defect[] = [
   {
     id: "swap-overtakes-within-exchange",
     means: "the second unit of an exchange starts before a better-placed unit of another lane",
-    file: ENGINE,
+    file: LANES,
     from: "before: fence?.rank === one.lane.rank ? fence : null",
     to: "before: null",
     noticedBy: { file: ENGINE_TEST, test: AS_WHOLE },
@@ -141,7 +144,7 @@ export const defects: readonly Defect[] = [
   {
     id: "swap-while-draining",
     means: "a lowered limit is never reached",
-    file: ENGINE,
+    file: LANES,
     from: "return !draining({ limit: rule.limit, held: plan.held.get(gate) ?? 0 });",
     to: "return true;",
     noticedBy: { file: ENGINE_TEST, test: "a gate above its limit drains" },
@@ -153,6 +156,54 @@ export const defects: readonly Defect[] = [
     from: "if (answer.more || !fair || yielded || ended) return false;",
     to: "if (answer.more || ended) return false;",
     noticedBy: { file: ENGINE_TEST, test: "a worker above its fair part" },
+  },
+  {
+    id: "swap-ahead-overtakes-lane",
+    means: "claims made ahead start before better-placed units of another task",
+    file: LANES,
+    from: "  if ([fence, one.first].some((limit) => limit && compare(last.place, limit) >= 0)) return undefined;\n",
+    to: "",
+    noticedBy: { file: ENGINE_TEST, test: AHEAD_AS_WHOLE },
+  },
+  {
+    id: "swap-ahead-started-twice",
+    means: "a second exchange in flight starts nothing, because the first one has started the same claims",
+    file: ENGINE,
+    from: "    if (swap) leave(lanes, swap.ahead);\n",
+    to: "",
+    noticedBy: { file: ENGINE_TEST, test: "two exchanges in flight start different claims" },
+  },
+  {
+    id: "swap-ahead-lapsed",
+    means: "a claim whose lease has run out starts, while another worker may have taken it over",
+    file: "src/store/query/swap-ahead.ts",
+    from: "AND held = 0 AND until_at > ${leaseNow}",
+    to: "AND held = 0",
+    noticedBy: { file: SUITE, test: "no claim made ahead that has lapsed" },
+  },
+  {
+    id: "swap-ahead-expired",
+    means: "a claim made ahead starts after its deadline",
+    file: "src/store/query/swap-ahead.ts",
+    from: " AND (good_until IS NULL OR good_until > ${now})",
+    to: "",
+    noticedBy: { file: SUITE, test: "no claim made ahead that has expired" },
+  },
+  {
+    id: "swap-ahead-counts-stale-reports",
+    means: "a report that is sent again starts claims made ahead beyond the limit",
+    file: "src/store/query/swap-ahead.ts",
+    from: "${SETTLED} = ${String(finished.length)} AND ",
+    to: "",
+    noticedBy: { file: RACE, test: "starts claims made ahead once" },
+  },
+  {
+    id: "swap-ahead-closed-lane",
+    means: "claims made ahead start although their lane was set aside",
+    file: "src/store/query/swap-ahead.ts",
+    from: "AND ${open} = ${raw(String(lanes.length))} ",
+    to: "",
+    noticedBy: { file: SUITE, test: "starts no claim made ahead: its own lane is not open" },
   },
   {
     id: "swap-forgets-the-handler",

@@ -65,8 +65,8 @@ export const defects: readonly Defect[] = [
     id: "signal-taken-again-by-run",
     means: "a step takes the signal that an earlier step of its run has taken",
     file: "src/store/query/wait-begin.ts",
-    from: "w.signal_id = s.id) IS NULL ORDER",
-    to: "w.signal_id = s.id) IS NOT DISTINCT FROM NULL OR 1 = 1 ORDER",
+    from: "w.signal_id = s.id) IS NULL${taken",
+    to: "w.signal_id = s.id) IS NOT DISTINCT FROM NULL OR 1 = 1${taken",
     noticedBy: { file: SUITE, test: "SQLite a signal is taken by a step that begins to wait later" },
   },
   {
@@ -89,9 +89,9 @@ export const defects: readonly Defect[] = [
   {
     id: "old-signal-taken",
     means: "a step takes a signal of yesterday, sent before its run was submitted",
-    file: "src/store/query/wait-begin.ts",
-    from: "(SELECT t.created_at FROM sluice_task t WHERE t.id = COALESCE(",
-    to: "(SELECT 0 * t.created_at FROM sluice_task t WHERE t.id = COALESCE(",
+    file: "src/store/query/since.ts",
+    from: "      return [run, { since: first?.createdAt ?? 0, taken",
+    to: "      return [run, { since: 0 * (first?.createdAt ?? 0), taken",
     noticedBy: { file: SUITE, test: "SQLite a signal is not taken if it was sent before" },
   },
   {
@@ -227,5 +227,21 @@ export const defects: readonly Defect[] = [
       file: "test/waiting/release.test.ts",
       test: "on SQLite it can be cancelled while it is in line",
     },
+  },
+  {
+    id: "waiting-rerun-deaf",
+    means: "a rerun does not hear the signal that its first run missed",
+    file: "src/store/query/since.ts",
+    from: "      const first = chainOf(known.get(run)?.root ?? run, known).at(-1);",
+    to: "      const [first] = chainOf(known.get(run)?.root ?? run, known);",
+    noticedBy: { file: "test/waiting/reruns.test.ts", test: "a late signal is heard by the rerun, once" },
+  },
+  {
+    id: "waiting-rerun-hears-twice",
+    means: "a rerun takes the signal again that a kept step has taken",
+    file: "src/store/query/since.ts",
+    from: "taken: taken.get(run) ?? [] }];",
+    to: "taken: [] }];",
+    noticedBy: { file: "test/waiting/reruns.test.ts", test: "a late signal is heard by the rerun, once" },
   },
 ];

@@ -238,8 +238,8 @@ export const defects: readonly Defect[] = [
     id: "why-run-reads-twice",
     means: "The counts of a list and its next item are of two moments.",
     file: "src/api/runs.ts",
-    from: "    return runWhy(seen, () => this.#store.replaced());",
-    to: "    return runWhy({ ...seen, ...(await this.#detail(id)) }, () => this.#store.replaced());",
+    from: "    return runWhy(seen, () => this.#store.replaced(), line);",
+    to: "    return runWhy({ ...seen, ...(await this.#detail(id)) }, () => this.#store.replaced(), line);",
     noticedBy: { file: WHY_LIST, test: "on PostgreSQL the counts, the next item" },
   },
 ];

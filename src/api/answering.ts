@@ -1,5 +1,4 @@
 /** A person's answer to a step that waits for one. */
-import { didYouMean } from "../core/app/near.ts";
 import { SluiceError } from "../core/error.ts";
 import { checkBy, checkText, LONGEST_LIST, shortly } from "../core/text.ts";
 import type { Graph, WaitStep } from "../core/workflow/graph.ts";
@@ -7,6 +6,7 @@ import type { RunDetail, Store, WaitAnswer } from "../store/store.ts";
 import type { OptionNames } from "./call-options.ts";
 import { knownOptions } from "./call-options.ts";
 import { readable } from "./readable.ts";
+import { findStep } from "./step-path.ts";
 
 export interface AnswerOptions {
   readonly by?: string;
@@ -15,11 +15,11 @@ export interface AnswerOptions {
 
 const OF_ANSWER: OptionNames<AnswerOptions> = { by: true, note: true };
 
-/** Refuses an answer of somebody else than those whom the step names. */
+/** The step may be in a run below this one. Refuses an answer of somebody else than those whom the step names. */
 export async function answerStep(
   store: Store,
-  detail: RunDetail,
-  step: string,
+  top: RunDetail,
+  path: string,
   approves: boolean,
   options: AnswerOptions,
 ): Promise<void> {
@@ -27,6 +27,7 @@ export async function answerStep(
   const { by = "code", note } = knownOptions(verb, options, OF_ANSWER);
   checkBy(by);
   if (note !== undefined) checkText("The note", note, LONGEST_LIST);
+  const { detail, step } = await findStep(store, top, path);
   const run = detail.run.id;
   mayAnswer(questionOf(detail, step), run, by);
   const given = { by, note: note ?? null, at: await store.now() };
@@ -63,14 +64,7 @@ function rejected(step: string, given: Given): WaitAnswer {
 function questionOf({ run, graph }: RunDetail, name: string): WaitStep {
   const { steps = [] } = readable(graph) as Partial<Graph>;
   const step = steps.find((each) => each.name === name);
-  if (!step) {
-    const known = steps.map((each) => each.name);
-    throw new SluiceError(
-      "UNKNOWN_STEP",
-      `run ${run.id} has no step ${shortly(name)}.${didYouMean(name, known)}`,
-    );
-  }
-  if (step.kind === "wait" && step.wait.for === "approval") return step;
+  if (step?.kind === "wait" && step.wait.for === "approval") return step;
   throw notWaiting(run.id, name, "asks nobody");
 }
 
@@ -85,5 +79,5 @@ function mayAnswer({ name, wait }: WaitStep, run: string, by: string): void {
 
 const notWaiting = (run: string, step: string, what: string): SluiceError =>
   new SluiceError("NOT_WAITING", `step "${step}" of run ${run} ${what}. There is nothing to answer.`, {
-    remedies: [{ action: "explain", unit: run }],
+    remedies: [{ action: "explainRun", run }],
   });

@@ -10,7 +10,10 @@ import { knownOptions } from "./call-options.ts";
 import type { LockSettings } from "./locks.ts";
 
 export interface ConnectOptions {
-  /** A URL, or a store that is open already. */
+  /**
+   * A URL, or a store that is open already. Without it, as for the commands: the store that the variable SLUICE_STORE names, or
+   * else `file:.sluice/storage/sluice.db`.
+   */
   readonly store?: string | Store;
   /** The app whose tasks are enqueued and run. Without an app you can only look and change limits. */
   readonly app?: App;

@@ -6,7 +6,8 @@ import type { Store } from "../store/store.ts";
 
 export { masked };
 
-export const DEFAULT_STORE = "file:.sluice/storage/sluice.db";
+/** The store of a program or a command that names none. */
+export const defaultStore = (): string => process.env.SLUICE_STORE || "file:.sluice/storage/sluice.db";
 
 interface OpenOptions {
   /** Bring the schema up to date. The embedded store always does. */

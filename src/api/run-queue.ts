@@ -125,7 +125,7 @@ export class RunQueue {
     if (!view || !row) throw unknownRun(id);
     const { task, now, before } = view;
     if (task.state !== "waiting" && task.state !== "later")
-      throw await this.#notQueued(id, { action: "explain", unit: id });
+      throw await this.#notQueued(id, { action: "explainRun", run: id });
     return {
       id,
       workflow: row.workflow,

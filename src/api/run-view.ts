@@ -1,6 +1,8 @@
 /** A run as users and programs see it, with its JSON parsed and its steps in the order of the workflow. */
+import { resultsOf } from "../core/run/fan-out.ts";
 import type { Because } from "../core/run/progress.ts";
 import type { Graph, GraphStep } from "../core/workflow/graph.ts";
+import type { Json } from "../core/workflow/template.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
 import type { Stay } from "../store/in-line.ts";
@@ -50,6 +52,8 @@ export type StepViewState =
   | "pending"
   | "later"
   | "waiting"
+  /** It has waited and was answered, but its run is back in line and has not gone on yet. */
+  | "answered"
   | "running"
   | "succeeded"
   | "failed"
@@ -131,17 +135,19 @@ export function runWithSteps<Output>({ run, graph, steps }: RunDetail): RunWithS
 }
 
 /** What the graph says of a step. */
-type AboutStep = Pick<StepView, "name" | "task" | "kind" | "needs">;
+type AboutStep = Pick<StepView, "name" | "task" | "kind" | "needs"> & { readonly isList: boolean };
 
 function aboutStep(step: GraphStep): AboutStep {
   const { name } = step;
+  const isList = Boolean(step.each);
   const needs = step.needs.map((need) => need.step);
-  if (step.kind === undefined) return { name, task: step.task, kind: "task", needs };
-  if (step.kind === "wait") return { name, task: null, kind: "wait", needs };
-  return { name, task: step.workflow, kind: step.group ? "group" : "workflow", needs };
+  if (step.kind === undefined) return { name, task: step.task, kind: "task", needs, isList };
+  if (step.kind === "wait") return { name, task: null, kind: "wait", needs, isList };
+  return { name, task: step.workflow, kind: step.group ? "group" : "workflow", needs, isList };
 }
 
-function stepView(about: AboutStep, row: StepRow | undefined, run: RunRow): StepView {
+function stepView(step: AboutStep, row: StepRow | undefined, run: RunRow): StepView {
+  const { isList: _, ...about } = step;
   const isOver = run.finishedAt !== null;
   if (!row)
     return {
@@ -168,12 +174,12 @@ function stepView(about: AboutStep, row: StepRow | undefined, run: RunRow): Step
     finishedAt: row.finishedAt ?? wait?.answer?.at ?? null,
     inLine: row.inLine,
     ...(row.progress === null ? {} : { progress: readable(row.progress) }),
-    ...(row.unit === null ? {} : endOf(row.ended ?? row.place ?? "", row.result)),
+    ...(row.unit === null || state === "skipped" ? {} : endOf(row.ended ?? row.place ?? "", row.result)),
     ...(takenOver === undefined ? {} : { takenOver }),
     ...(state === "skipped" && row.body !== null ? { because: readable(row.body) as Because } : {}),
     ...(row.items === null ? {} : { items: row.items }),
     ...(wait ? { wait } : {}),
-    ...(state === "skipped" || row.body === null ? {} : ofBody(about, state, row.body)),
+    ...(state === "skipped" || row.body === null ? {} : ofBody(step, state, row.body)),
   };
 }
 
@@ -187,14 +193,18 @@ function takenOverFrom(
 }
 
 /**
- * The answer of a step that waits, the outcomes of items, or the result of a step that only starts a run. If a step could
+ * The answer of a step that waits, the results of items, or the result of a step that only starts a run. If a step could
  * not begin, its body is the error.
  */
-function ofBody({ kind }: AboutStep, state: StepViewState, text: string): Pick<StepView, "result" | "error"> {
+function ofBody(
+  { kind, isList }: AboutStep,
+  state: StepViewState,
+  text: string,
+): Pick<StepView, "result" | "error"> {
   if (kind === "wait") return endOf(state, text);
   const body = readable(text);
-  const isResult = Array.isArray(body) || state === "succeeded";
-  return isResult ? { result: body } : { error: body as StoredError };
+  if (isList && Array.isArray(body)) return { result: resultsOf(body as Json) };
+  return state === "succeeded" ? { result: body } : { error: body as StoredError };
 }
 
 /** For an open step, users want to know where its unit is. */
@@ -202,6 +212,7 @@ function stateOf({ state, place, items, wait }: StepRow, isOver: boolean): StepV
   if (state !== "open") return state;
   // The run ended first and cancelled the items, or the wait.
   if ((items || wait) && isOver) return "cancelled";
+  if (wait && wait.answer !== null) return "answered";
   if (items)
     return items.running + items.succeeded + items.failed + items.cancelled > 0 ? "running" : "waiting";
   if (place === null || place === "waiting" || place === "later") return place ?? "waiting";

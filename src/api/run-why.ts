@@ -2,7 +2,7 @@
 import { pausedWith, runGateKey } from "../core/gate/key.ts";
 import type { Reason } from "../core/gate/reason.ts";
 import { isAttended } from "../engine/claiming/serving.ts";
-import type { Replaced, RunRow, RunWaits, SessionRow } from "../store/store.ts";
+import type { Replaced, RunRow, RunWaits, SessionRow, WaitView } from "../store/store.ts";
 import { RUNS } from "../store/store.ts";
 import type { Told } from "./explain.ts";
 import { explainWait, isUnset, told } from "./explain.ts";
@@ -30,14 +30,19 @@ export interface RunWhy {
   readonly waiting: readonly StepWhy[];
 }
 
-export async function runWhy(seen: RunWaits, replaced: () => Promise<readonly Replaced[]>): Promise<RunWhy> {
+/** `line` is the wait of the run itself, if it is in line. */
+export async function runWhy(
+  seen: RunWaits,
+  replaced: () => Promise<readonly Replaced[]>,
+  line?: WaitView,
+): Promise<RunWhy> {
   const unset = await eachInTurn(seen.waits, ({ view }) => isUnset(explainWait(view)));
   const limits = unset.includes(true) ? await replaced() : [];
   const run = runWithSteps(seen);
   return {
     run,
     now: seen.now,
-    reasons: reasonsOfRun(seen.run, seen.sessions),
+    reasons: line ? explainWait(line, limits).reasons : reasonsOfRun(seen.run, seen.sessions),
     waiting: [
       ...(await eachInTurn(seen.waits, ({ step, item, view }): StepWhy => {
         const { id: unit, reasons, sentences } = explainWait(view, limits);

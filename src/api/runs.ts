@@ -28,6 +28,7 @@ import type { RunView, RunWithSteps } from "./run-view.ts";
 import { runView, runWithSteps } from "./run-view.ts";
 import type { RunWhy } from "./run-why.ts";
 import { reasonsOfRun, runWhy } from "./run-why.ts";
+import { findStep, namesIn } from "./step-path.ts";
 import { neededApp, unknownRun } from "./unknown.ts";
 
 /** How long each step waited for each gate. */
@@ -117,13 +118,16 @@ export class Runs {
   }
 
   /**
-   * The run, the reasons why it does not advance, and what its waiting steps wait for, all seen at one instant.
+   * The run, the reasons why it does not advance, and what its waiting steps wait for, all seen at one instant. The
+   * reasons of a run in line are seen a moment later.
    */
   async why(id: string, options: WhyOptions = {}): Promise<RunWhy> {
     const { most = MOST_EXPLAINED } = knownOptions("runs.why", options, OF_WHY);
     const seen = await this.#store.runWaits(id, most);
     if (!seen) throw unknownRun(id);
-    return runWhy(seen, () => this.#store.replaced());
+    // A run that is back in line waits like any other unit.
+    const line = seen.run.state === "queued" ? await this.#store.wait(id) : undefined;
+    return runWhy(seen, () => this.#store.replaced(), line);
   }
 
   /** Starts no more of its steps. Running steps continue. */
@@ -135,7 +139,16 @@ export class Runs {
     return this.#setPaused(id, false, by);
   }
 
-  /** Answers a step that waits for an approval. It succeeds. */
+  /**
+   * Finds a step of the run, or of a run below it, by its path: `ok`, `group/ok`, `ship[3]/ok`. The unit is its task, or
+   * the run that it is. It is null if the step only waits, or is not in line yet.
+   */
+  async find(id: string, path: string): Promise<{ run: string; step: string; unit: string | null }> {
+    const { detail, step, unit } = await findStep(this.#store, await this.#detail(id), path);
+    return { run: detail.run.id, step, unit };
+  }
+
+  /** Answers a step that waits for an approval. It succeeds. The step may be a path, as in `find`. */
   async approve(id: string, step: string, options: AnswerOptions = {}): Promise<void> {
     await answerStep(this.#store, await this.#detail(id), step, true, options);
   }
@@ -299,13 +312,12 @@ export class Runs {
 }
 
 /** A run that is still queued has no rows of its steps, so the names come from its graph. */
-function checkStep({ run, graph }: RunDetail, step: string): void {
-  const { steps = [] } = readable(graph) as Partial<Graph>;
-  const known = steps.map(({ name }) => name);
+function checkStep(detail: RunDetail, step: string): void {
+  const known = namesIn(detail);
   if (known.length === 0 || known.includes(step)) return;
   throw new SluiceError(
     "UNKNOWN_STEP",
-    `run ${run.id} has no step ${shortly(step)}.${didYouMean(step, known)}`,
+    `run ${detail.run.id} has no step ${shortly(step)}.${didYouMean(step, known)}`,
   );
 }
 
@@ -313,7 +325,7 @@ function checkStep({ run, graph }: RunDetail, step: string): void {
 function refuseChild({ id, root }: RunRow, verb: "pause" | "resume" | "rerun"): void {
   if (root === null) return;
   throw new SluiceError("PART_OF_A_RUN", `run ${id} belongs to run ${root}; ${verb} that.`, {
-    remedies: verb === "rerun" ? [{ action: "rerun", run: root }] : [{ action: "explain", unit: root }],
+    remedies: [verb === "rerun" ? { action: "rerun", run: root } : { action: "explainRun", run: root }],
   });
 }
 

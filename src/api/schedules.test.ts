@@ -3,6 +3,7 @@ import { z } from "zod";
 import { schedule } from "../core/schedule/definition.ts";
 import { task } from "../core/task/definition.ts";
 import { workflow } from "../core/workflow/definition.ts";
+import type { Reference } from "../core/workflow/reference.ts";
 import { openMemory } from "../store/memory/index.ts";
 import { FakeClock } from "../testing/clock.ts";
 import { FakeEnv } from "../testing/fake-env.ts";
@@ -12,6 +13,7 @@ import { Schedules } from "./schedules.ts";
 
 const HOUR = 3_600_000;
 const NOON = Date.UTC(2026, 0, 1, 12);
+const dated = workflow({ id: "dated", steps: (_, input: Reference<{ day: string }>) => input.day });
 
 async function world() {
   const env = new FakeEnv(new FakeClock(NOON));
@@ -204,6 +206,11 @@ describe("a schedule set at run time", () => {
     await expect(schedules.set("nags", { task: mail, cron: "0 3 * * *" })).rejects.toThrow(
       "received undefined",
     );
+    // @ts-expect-error: the input of the workflow is missing
+    const missing = () => schedules.set("nags", { workflow: dated, cron: "0 3 * * *" });
+    // @ts-expect-error: the input of the workflow has another type
+    const other = () => schedules.set("nags", { workflow: dated, cron: "0 3 * * *", input: { day: 3 } });
+    expect([missing, other]).toHaveLength(2);
     // @ts-expect-error: the input has another type
     expect(schedule({ id: "nags", task: mail, cron: "0 3 * * *", input: { to: 3 } })).toBeDefined();
     expect(

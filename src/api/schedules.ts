@@ -10,13 +10,14 @@ import type { AppSchedule, ScheduleSpec, TriggerKind } from "../core/schedule/tr
 import { triggerName } from "../core/schedule/trigger.ts";
 import type { AnyTask } from "../core/task/definition.ts";
 import { checkBy, checkText } from "../core/text.ts";
+import type { AnyWorkflow } from "../core/workflow/definition.ts";
 import type { Env } from "../env/env.ts";
 import type { NewRun, NewTask, Store, TriggerRow } from "../store/store.ts";
 import { newRun } from "./new-run.ts";
 import { newTask } from "./new-task.ts";
 import { taskOf, workflowOf } from "./part-of-app.ts";
 import { readable } from "./readable.ts";
-import type { SetTaskSchedule, SettableSchedule } from "./settable-schedule.ts";
+import type { SetRunSchedule, SetTaskSchedule, SettableSchedule } from "./settable-schedule.ts";
 import { settableTrigger } from "./settable-schedule.ts";
 import { neededApp } from "./unknown.ts";
 
@@ -84,10 +85,15 @@ export class Schedules {
     schedule: SetTaskSchedule<Task>,
     by?: string,
   ): Promise<{ created: boolean }>;
+  async set<Workflow extends AnyWorkflow>(
+    id: string,
+    schedule: SetRunSchedule<Workflow>,
+    by?: string,
+  ): Promise<{ created: boolean }>;
   async set(id: string, schedule: SettableSchedule, by?: string): Promise<{ created: boolean }>;
   async set(
     id: string,
-    schedule: SettableSchedule | SetTaskSchedule<AnyTask>,
+    schedule: SettableSchedule | SetTaskSchedule<AnyTask> | SetRunSchedule<AnyWorkflow>,
     by = "code",
   ): Promise<{ created: boolean }> {
     checkBy(by);

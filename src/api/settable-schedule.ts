@@ -5,20 +5,26 @@ import { mustBeName } from "../core/app/rule.ts";
 import { oneSchedule } from "../core/app/triggers.ts";
 import type { Problem } from "../core/error.ts";
 import { SluiceError } from "../core/error.ts";
-import type { InputFor, ScheduleDefinition, ScheduleTimes } from "../core/schedule/definition.ts";
+import type { ById, InputFor, ScheduleDefinition, ScheduleTimes } from "../core/schedule/definition.ts";
 import type { SetScheduleSpec } from "../core/schedule/set-schedule.ts";
 import { setScheduleName } from "../core/schedule/set-schedule.ts";
 import { triggersOf } from "../core/schedule/trigger.ts";
 import type { AnyTask, InputOf } from "../core/task/definition.ts";
 import { shortly } from "../core/text.ts";
+import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import type { NewTrigger } from "../store/store.ts";
 
 /** Its input is plain data, because a function cannot be stored. */
-export type SettableSchedule = Omit<ScheduleDefinition, "id" | "task"> & { readonly task?: string };
+export type SettableSchedule = Omit<ScheduleDefinition, "id" | "task" | "workflow"> & ById;
 
 export type SetTaskSchedule<Task extends AnyTask> = Omit<ScheduleTimes, "id" | "tags"> & {
   readonly task: Task;
 } & InputFor<InputOf<Task>>;
+
+export type SetRunSchedule<Workflow extends AnyWorkflow> = Omit<ScheduleTimes, "id"> & {
+  readonly workflow: Workflow;
+  readonly task?: never;
+} & InputFor<RunInputOf<Workflow>>;
 
 type Settable = Omit<ScheduleDefinition, "id">;
 

@@ -7,11 +7,11 @@ import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
 import type { AnyEvent } from "../core/workflow/event.ts";
 import type { SignalOptions } from "../core/workflow/signal-options.ts";
-import { waitsIn } from "../core/workflow/steps.ts";
 import { parseWith } from "../executor/function/function-executor.ts";
 import type { NewSignal } from "../store/store.ts";
 import type { OptionNames } from "./call-options.ts";
 import { knownOptions } from "./call-options.ts";
+import { eventToSend } from "./event-of-app.ts";
 
 export const OF_SIGNAL: OptionNames<SignalOptions> = { keep: true, key: true };
 
@@ -25,35 +25,20 @@ export async function newSignal(
   options: SignalOptions,
   id: string,
 ): Promise<NewSignal> {
-  const event = eventOf(app, given);
+  const event = eventToSend(app, given);
   const whose = `event "${event.id}"`;
   const { keep = DEFAULT_KEEP, key } = knownOptions(whose, options, OF_SIGNAL);
   if (key !== undefined) checkText(`${whose}: key`, key);
   const text = json(whose, payload);
-  const parsed = event.payload ? await checked(event, whose, text) : text;
+  const value = payload === undefined ? undefined : JSON.parse(text);
+  const parsed = event.payload ? await checked(event, whose, value) : text;
   return { id, event: event.id, payload: parsed, keepMs: parseDuration(keep), key: key ?? null };
 }
 
-/** The schema of an event that is only named is that of the app's workflows, if they have one. */
-function eventOf(app: App | undefined, given: AnyEvent | string): AnyEvent {
-  if (typeof given !== "string") {
-    checkText("The ID of an event", (given as AnyEvent | undefined)?.id);
-    return given;
-  }
-  checkText("The ID of an event", given);
-  for (const { plan } of app?.workflows.values() ?? [])
-    for (const { wait } of waitsIn(plan))
-      if (wait.for === "event") {
-        const known = wait.event as AnyEvent | string;
-        if (typeof known !== "string" && known.id === given) return known;
-      }
-  return { id: given };
-}
-
 /** The payload is checked as a step will read it, and what the schema makes of it is what the step gets. */
-async function checked({ payload: schema }: AnyEvent, whose: string, text: string): Promise<string> {
+async function checked({ payload: schema }: AnyEvent, whose: string, value: unknown): Promise<string> {
   try {
-    return json(whose, schema && (await parseWith(schema, JSON.parse(text), whose)));
+    return json(whose, schema && (await parseWith(schema, value, whose)));
   } catch (cause) {
     if (!(cause instanceof SluiceError) || cause.code !== "BAD_INPUT") throw cause;
     const { issues = [] } = cause.details as { readonly issues?: readonly string[] };

@@ -11,6 +11,7 @@ import type { Carrying } from "../core/workflow/carried.ts";
 import type { AnyWorkflow, RunInputOf } from "../core/workflow/definition.ts";
 import type { SignalOptions, SignalSent } from "../core/workflow/signal-options.ts";
 import type { SubmitOptions } from "../core/workflow/submit-options.ts";
+import type { AsJson } from "../core/workflow/wired.ts";
 import { waitsIn } from "../engine/claiming/wait.ts";
 import { closeFeed } from "../engine/feed/followers.ts";
 import type { StopOptions } from "../engine/service.ts";
@@ -49,9 +50,10 @@ import type { LockHandle, LockName, LockSettings, Mutex } from "./locks.ts";
 import { Locks } from "./locks.ts";
 import { newRun } from "./new-run.ts";
 import { newTask } from "./new-task.ts";
-import { DEFAULT_STORE, openStore } from "./open-store.ts";
+import { defaultStore, openStore } from "./open-store.ts";
 import { checkQueue, taskOf, workflowOf } from "./part-of-app.ts";
 import { Pools } from "./pools.ts";
+import { rootOf } from "./root-of.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runs } from "./runs.ts";
 import { Schedules } from "./schedules.ts";
@@ -64,16 +66,12 @@ import type { TaskView } from "./task-view.ts";
 import { taskView } from "./task-view.ts";
 import { neededApp, notRetried, unknownTask } from "./unknown.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
+import type { WorkerView } from "./worker-view.ts";
+import { workersOf } from "./worker-view.ts";
 
 export type { ConnectOptions, RunningWorker, WorkerSettings };
 
-/** A live worker. */
-interface WorkerView {
-  /** Its session. Tasks name their worker by it. */
-  readonly session: string;
-  readonly name: string;
-  readonly slots: number;
-}
+type ResultOf<Task extends AnyTask> = AsJson<OutputOf<Task>>;
 
 /** One call of `enqueue` among many. */
 interface Enqueuing<Task extends AnyTask = AnyTask> {
@@ -86,7 +84,7 @@ const OF_CALL: OptionNames<Enqueuing> = { task: true, input: true, options: true
 
 /** Opens a store to enqueue and to look. It changes no limit: only a starting worker and `deploy` declare limits. */
 export async function connect(options: ConnectOptions = {}): Promise<Sluice> {
-  const { store = DEFAULT_STORE, app, migrate = false, env = hostEnv(), locks } = connectOptions(options);
+  const { store = defaultStore(), app, migrate = false, env = hostEnv(), locks } = connectOptions(options);
   const opened = checked(typeof store === "string" ? await openStore(store, { migrate }) : store);
   return new Sluice(opened, app, env, locks);
 }
@@ -245,7 +243,8 @@ export class Sluice implements AsyncDisposable {
     return { ...explanation, waits };
   }
 
-  async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<OutputOf<Task>> | undefined> {
+  /** Its result has the form in which it was stored: JSON. */
+  async get<Task extends AnyTask = AnyTask>(id: string): Promise<TaskView<ResultOf<Task>> | undefined> {
     const row = await this.store.task(id);
     return row && taskView(row);
   }
@@ -254,7 +253,7 @@ export class Sluice implements AsyncDisposable {
   async ended<Task extends AnyTask = AnyTask>(
     id: string,
     options: WaitOptions = {},
-  ): Promise<TaskView<OutputOf<Task>>> {
+  ): Promise<TaskView<ResultOf<Task>>> {
     const signal = signalOf("ended", options);
     const row = await untilEnded(this.store, id, signal, this.#env);
     if (!row) throw unknownTask(id);
@@ -294,8 +293,8 @@ export class Sluice implements AsyncDisposable {
   }
 
   /** The workers whose lease has not run out. */
-  async workers(): Promise<WorkerView[]> {
-    return (await this.store.sessions()).map(({ id, name, slots }) => ({ session: id, name, slots }));
+  workers(): Promise<WorkerView[]> {
+    return workersOf(this.store);
   }
 
   /** Checks the promises of the store, and the settings of its database. */
@@ -321,7 +320,7 @@ export class Sluice implements AsyncDisposable {
     if (!retried) {
       const task = await this.store.task(id);
       if (!task) throw unknownTask(id);
-      throw notRetried(task);
+      throw notRetried(task, await rootOf(this.store, task));
     }
     this.store.hint("work");
     return retried;

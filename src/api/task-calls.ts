@@ -16,7 +16,7 @@ import { OF_SIGNAL } from "./signals.ts";
 interface Verbs {
   enqueue(task: string, input: never, options: EnqueueOptions): Promise<unknown>;
   submit(workflow: string, input: never, options: SubmitOptions): Promise<unknown>;
-  signal(event: string, payload: unknown, options: SignalOptions): Promise<unknown>;
+  signal(event: { readonly id: string } | string, payload: unknown, options: SignalOptions): Promise<unknown>;
   readonly runs: { get(id: string): Promise<unknown> };
 }
 
@@ -49,7 +49,7 @@ async function answer(verbs: Verbs, unit: Asking, call: ClientCall): Promise<unk
   if (call.verb === "signal") {
     const whose = `event "${call.event}"`;
     const { key, ...options } = knownOptions(whose, call.options, OF_SIGNAL);
-    return verbs.signal(call.event, input, {
+    return verbs.signal(call.named ? call.event : { id: call.event }, input, {
       ...options,
       ...(key === undefined ? {} : { key: ofTask(whose, unit, key) }),
     });

@@ -1,9 +1,7 @@
 /** Errors for unknown IDs, for tasks that cannot be repeated, and for calls that need an app if there is none. */
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
-import { storedOptions } from "../core/unit-options.ts";
 import type { TaskRow } from "../store/store.ts";
-import { RUNS } from "../store/store.ts";
 
 export const unknownTask = (id: string): SluiceError =>
   new SluiceError("UNKNOWN_ID", `There is no task ${id} in this store.`, {
@@ -21,15 +19,15 @@ export function neededApp(app: App | undefined, what: string): App {
   throw new SluiceError("NO_APP", `${what}, you need an app: connect({ app }).`);
 }
 
-/** A step or a run is repeated with a rerun, so that the steps after it run too. */
-export function notRetried({ id, state, queue, options }: TaskRow): SluiceError {
-  const { step, scope } = storedOptions(options);
-  const run = queue === RUNS ? id : (scope?.root ?? step?.run);
-  if (run === undefined)
+/** A step or a run is repeated with a rerun of its whole tree, so that the steps after it run too. */
+export function notRetried({ id, state }: TaskRow, root: string | undefined): SluiceError {
+  if (root === undefined)
     return new SluiceError(
       "NOT_FINISHED",
       `task ${id} is ${state}; only a finished task can be put back in line.`,
     );
-  const what = run === id ? "a run" : `a step of run ${run}`;
-  return new SluiceError("PART_OF_A_RUN", `${id} is ${what}.`, { remedies: [{ action: "rerun", run }] });
+  const what = root === id ? "a run" : `a step of run ${root}`;
+  return new SluiceError("PART_OF_A_RUN", `${id} is ${what}.`, {
+    remedies: [{ action: "rerun", run: root }],
+  });
 }

@@ -79,10 +79,6 @@ const REFUSED = {
     means: "A poll interval is so short that polling would keep a CPU busy.",
     cure: "Poll less often.",
   },
-  BAD_LOCK: {
-    means: "The name of a lock is not a usable text, or a lock cannot be asked for like this.",
-    cure: "Give the lock a name that the message allows.",
-  },
   BAD_POOL: {
     means: "A task asks for a pool that its app does not declare.",
     cure: "Declare the pool, or ask for another.",
@@ -214,6 +210,10 @@ const REFUSED = {
   TRIGGER_TAKEN: {
     means: "Another app owns a schedule, sensor or automation with this name.",
     cure: "Choose another ID, or remove it from the other app and deploy that app.",
+  },
+  UNKNOWN_EVENT: {
+    means: "No workflow of the app waits for an event with this name.",
+    cure: "Check the name. To send an event of another app, pass the event itself.",
   },
   UNKNOWN_GATE: {
     means: "No app declares this gate and nothing asks for it.",
@@ -393,7 +393,7 @@ export const ERROR_GROUPS: readonly (readonly [title: string, codes: Codes])[] =
   ["Refused: nothing was changed", REFUSED],
   ["About the store", OF_STORE],
   ["How something ended", OF_ENDING],
-  ["Locks of programs", OF_LOCKS],
+  ["Locks", OF_LOCKS],
   ["Steps in pods", OF_PODS],
 ];
 

@@ -17,11 +17,18 @@ export type Remedy =
   | { readonly action: "resumeRun"; readonly run: string }
   | { readonly action: "cancelRun"; readonly run: string }
   | { readonly action: "rerun"; readonly run: string }
-  | { readonly action: "approve"; readonly run: string; readonly step: string }
+  /** `by` are the people who may answer, if not everybody. */
+  | {
+      readonly action: "approve";
+      readonly run: string;
+      readonly step: string;
+      readonly by?: readonly string[];
+    }
   | {
       readonly action: "signal";
       readonly event: string;
-      readonly payload: Readonly<Record<string, unknown>>;
+      /** The fields that the payload must have, and their values. What else it has, only the sender knows. */
+      readonly match: Readonly<Record<string, unknown>>;
     }
   | { readonly action: "listRuns"; readonly state?: "started" }
   | { readonly action: "cancelTask"; readonly task: string }
@@ -32,7 +39,8 @@ export type Remedy =
   | { readonly action: "startWorker"; readonly queue?: string }
   | { readonly action: "deploy" }
   | { readonly action: "migrate" }
-  | { readonly action: "explain"; readonly unit: string }
+  /** A run in progress. Its steps are explained too. */
+  | { readonly action: "explainRun"; readonly run: string }
   | { readonly action: "inspect" };
 
 export type Action = Remedy["action"];
@@ -67,7 +75,7 @@ export const REMEDIES: Readonly<Record<Action, { readonly means: string; readonl
   startWorker: { means: "Starts a worker.", lead: "Start a worker" },
   deploy: { means: "Puts the limits of an app in force.", lead: "Deploy the app" },
   migrate: { means: "Brings the tables of the store up to date.", lead: "Run" },
-  explain: { means: "Says why a unit is not running.", lead: "See what it waits for" },
+  explainRun: { means: "Says what a run and its steps wait for.", lead: "See what it waits for" },
   inspect: { means: "Looks at everything in the store, including lanes that were set aside.", lead: "See" },
 };
 
@@ -99,9 +107,9 @@ export function callOf(remedy: Remedy): string {
     case "rerun":
       return call("runs.rerun", remedy.run);
     case "approve":
-      return call("runs.approve", remedy.run, JSON.stringify(remedy.step));
+      return call("runs.approve", remedy.run, JSON.stringify(remedy.step), ...byOf(remedy.by));
     case "signal":
-      return call("signal", remedy.event, JSON.stringify(remedy.payload));
+      return call("signal", remedy.event, payloadToFill(remedy.match));
     case "listRuns":
       return remedy.state ? `sluice.runs.list({ state: "${remedy.state}" })` : call("runs.list");
     case "cancelTask":
@@ -118,8 +126,8 @@ export function callOf(remedy: Remedy): string {
       return call("deploy");
     case "migrate":
       return "connect({ store, migrate: true })";
-    case "explain":
-      return call("explain", remedy.unit);
+    case "explainRun":
+      return call("runs.why", remedy.run);
     case "inspect":
       return call("store.inspect");
   }
@@ -128,6 +136,23 @@ export function callOf(remedy: Remedy): string {
 /** A placeholder for a value that a person chooses. */
 export const LIMIT = "LIMIT";
 const NEW = "{ isNew: true }";
+
+const byOf = (by: readonly string[] | undefined): string[] => {
+  if (by === undefined) return [];
+  return [`{ by: ${by.length === 1 ? JSON.stringify(by[0]) : whoOf(by)} }`];
+};
+
+/** Who may answer: a placeholder, if a person has to say who they are. */
+export const whoOf = (by: readonly string[]): string => (by.length === 1 ? (by[0] as string) : NAME);
+const NAME = "NAME";
+
+/** A payload of which only some fields are known. The hole is not JSON, so nobody sends it by mistake. */
+export function payloadToFill(known: Readonly<Record<string, unknown>>): string {
+  const fields = Object.entries(known).map(
+    ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`,
+  );
+  return `{${[...fields, "…"].join(", ")}}`;
+}
 
 /** The first argument is a name or an ID and is quoted. The others are written as they are. */
 const call = (verb: string, subject?: string, ...rest: readonly (string | number)[]): string =>

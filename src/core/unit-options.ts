@@ -21,13 +21,20 @@ export interface OptionsOfTask {
   readonly onFailure?: StoredHandler;
 }
 
-interface StepOf {
+export interface StepOf {
+  /**
+   * True if it may start after a failure in a run with `failFast`. It comes first, because a store looks for it in the
+   * text of the options (`HANDLES_FAILURE`).
+   */
+  readonly handles?: true;
   readonly run: string;
   readonly name: string;
   /** True for an item of a list. */
   readonly each?: true;
   /** True if its failure keeps the other items from starting. */
   readonly stops?: true;
+  /** True if its failure keeps the other steps of its run from starting. */
+  readonly failsFast?: true;
 }
 
 /** What a child run has from the runs above it. */
@@ -70,6 +77,9 @@ interface OptionsOfRequest {
 
 /** The options of any kind, for readers that do not know which kind they have. */
 type StoredOptions = OptionsOfTask & OptionsOfRun & OptionsOfRequest;
+
+/** The part of the options' text that only a step with `handles` has. */
+export const HANDLES_FAILURE = '"step":{"handles":true';
 
 export const optionsOfTask = (options: OptionsOfTask): string => JSON.stringify(options);
 export const optionsOfRequest = (): string => JSON.stringify({ request: true } satisfies OptionsOfRequest);

@@ -30,12 +30,20 @@ export class PlacedExecutor implements Executor {
     await this.#places.here.start?.();
   }
 
-  async run(job: Job): Promise<Ending> {
+  /** Nearly every job stays here, so it costs no promise of its own. */
+  run(job: Job): Promise<Ending> {
     const { here, pool, pods, isBusy } = this.#places;
-    if (job.pod && pods) return (await this.#podsOf(pods)).run(job);
+    if (job.pod && pods) return this.#inPod(pods, job);
     const isForPool = job.cpu ?? (job.step === undefined && isBusy(job.name));
-    if (isForPool && pool) return (await this.#poolOf(pool)).run(job);
-    return here.run(job);
+    return isForPool && pool ? this.#inPool(pool, job) : here.run(job);
+  }
+
+  async #inPod(pods: () => Promise<Startable>, job: Job): Promise<Ending> {
+    return (await this.#podsOf(pods)).run(job);
+  }
+
+  async #inPool(pool: () => Startable, job: Job): Promise<Ending> {
+    return (await this.#poolOf(pool)).run(job);
   }
 
   /** Counts only `here`. The pool has its own places. */

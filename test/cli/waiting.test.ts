@@ -15,7 +15,7 @@ test("a run tells what it waits for, and the commands that end it work", { timeo
   const id = await ask("A 1");
   const why = await shop.table("why", id);
   expect(why).toMatch(
-    /^ {2}step paid does not go on, because\n {4}it waits for event "paid" with order "A 1", until \S+ \(in \w+\)\n {8}npx sluice signal paid '\{"order":"A 1"\}'$/m,
+    /^ {2}step paid does not go on, because\n {4}it waits for event "paid" with order "A 1", until \S+ \(in \w+\)\n {8}npx sluice signal paid '\{"order":"A 1", …\}' --app app\.js$/m,
   );
   expect(why).toMatch(/^ {2}step nap does not go on, because\n {4}it sleeps until \S+ \(in \w+\)$/m);
   expect(why).toMatch(/^ {2}step release comes after paid\.$/m);
@@ -34,20 +34,20 @@ test("a run tells what it waits for, and the commands that end it work", { timeo
     },
   ]);
 
-  expect(await shop.table("signal", "paid", '{"order":"A 2"}')).toMatch(
+  expect(await shop.table("signal", "paid", '{"order":"A 2"}', "--unchecked")).toMatch(
     /^signal \w+ of paid is sent\. No step waits for it now\.\n$/,
   );
-  expect(await shop.data("signal", "paid", '{"order":"A 1"}', "--key", "k")).toMatchObject({
+  expect(await shop.data("signal", "paid", '{"order":"A 1"}', "--unchecked", "--key", "k")).toMatchObject({
     created: true,
     woken: 1,
   });
-  expect(await shop.table("signal", "paid", '{"order":"A 1"}', "--key", "k")).toMatch(
+  expect(await shop.table("signal", "paid", '{"order":"A 1"}', "--unchecked", "--key", "k")).toMatch(
     /^signal \w+ of paid was already sent with this key\.\n$/,
   );
   await shop.stepIs(id, "release", "waiting");
   expect(await shop.table("why", id)).toMatch(
     new RegExp(
-      `it waits for an answer of ana: Release it\\?\\n +npx sluice runs approve ${id} release$`,
+      `it waits for an answer of ana: Release it\\?\\n +npx sluice runs approve ${id} release --by ana$`,
       "m",
     ),
   );
@@ -71,7 +71,7 @@ test("a rejected step fails, and its answer cannot be changed", { timeout: 60_00
     code: 1,
     stderr: expect.stringContaining(`error NOT_WAITING: step "release" of run ${id} does not wait.`),
   });
-  await shop.data("signal", "paid", '{"order":"B"}');
+  await shop.data("signal", "paid", '{"order":"B"}', "--app", "app.js");
   await shop.stepIs(id, "release", "waiting");
   expect(await shop.data("runs", "reject", id, "release", "--by", "ana", "--note", "no")).toEqual({
     run: id,

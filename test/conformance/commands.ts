@@ -81,6 +81,7 @@ export interface Moving {
   /** Puts the other half in line. */
   readonly more: boolean;
   readonly endItems: { readonly inFlight: boolean } | null;
+  readonly endLine: boolean;
   readonly again: boolean;
 }
 
@@ -204,6 +205,7 @@ const moving = {
   items: seldom(3, fc.nat(4)),
   more: fc.boolean(),
   endItems: seldom(4, fc.record({ inFlight: fc.boolean() })),
+  endLine: fc.integer({ min: 0, max: 9 }).map((draw) => draw === 0),
   again: fc.boolean(),
 };
 
@@ -411,6 +413,7 @@ export const commandList = (length: number): fc.Arbitrary<Command[]> =>
         items: 3,
         more: false,
         endItems: null,
+        endLine: false,
         again: true,
       },
       ...rest,

@@ -391,6 +391,7 @@ export class Player {
       enqueue: all.flatMap(({ units }) => units),
       timers: opened.flatMap(({ fan }) => (fan ? [{ lane: fan.lane, afterMs: 20 }] : [])),
       endItems: this.#endItems(steps, moving),
+      endLine: moving.endLine ? { because: "b" } : null,
       claim: null,
       again: moving.again,
       finish: moving.finish && { state: moving.finish, body: `{"at":${this.#clock.now()}}` },

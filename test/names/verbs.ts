@@ -180,6 +180,7 @@ export const VERBS: Readonly<Record<string, Readonly<Record<string, Arguments>>>
     ended: [run, options({ signal })],
     cancel: [run, by],
     reasons: [run],
+    find: [run, text("only")],
     tree: [run],
     why: [run, options({ most: number(5, -1) })],
     pause: [run, by],

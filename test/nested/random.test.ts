@@ -4,6 +4,8 @@
 
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
+import type { ItemView } from "../../src/api/item-view.ts";
+import type { RunWithSteps } from "../../src/api/run-view.ts";
 import type { Sluice } from "../../src/index.ts";
 import { connect, defineApp } from "../../src/index.ts";
 import { openMemory } from "../../src/store/memory/index.ts";
@@ -11,12 +13,14 @@ import { forestOf, GO, START } from "./random-app.ts";
 import type { Tree } from "./tree-arbitrary.ts";
 import { anyTree } from "./tree-arbitrary.ts";
 import { judge } from "./tree-judge.ts";
-import type { Expected, NodeState, Path } from "./tree-model.ts";
+import type { Expected, Path } from "./tree-model.ts";
 import { expectedOf } from "./tree-model.ts";
+import type { Seen } from "./tree-stops.ts";
+import { startedTooLate } from "./tree-stops.ts";
 
 const AT_ONCE = 50;
 const TREES = Number(process.env.SLUICE_TREES ?? 2_000);
-const met = { reached: 0, failed: 0, uncertain: 0, leaves: 0 };
+const met = { reached: 0, failed: 0, uncertain: 0, leaves: 0, stopped: 0 };
 
 test(`${TREES} random trees do what their model says, in its order and within their limits`, {
   timeout: 600_000,
@@ -38,11 +42,21 @@ afterAll(() => {
   expect(met.failed).toBeGreaterThan(TREES / 20);
   expect(met.uncertain).toBeGreaterThan(TREES / 200);
   expect(met.leaves).toBeGreaterThan(TREES);
+  expect(met.stopped).toBeGreaterThan(TREES / 200);
 });
+
+/** No two transactions have the same time. */
+function ticking(): () => number {
+  let last = 0;
+  return () => {
+    last = Math.max(Date.now(), last + 1 / 1_024);
+    return last;
+  };
+}
 
 async function faultsOf(trees: readonly Tree[]): Promise<string[]> {
   const { app, roots, seen } = forestOf(trees);
-  const sluice = await connect({ store: await openMemory(), app: defineApp(app) });
+  const sluice = await connect({ store: await openMemory({ now: ticking() }), app: defineApp(app) });
   try {
     await sluice.worker({ slots: 16 });
     const ids: string[] = [];
@@ -57,7 +71,10 @@ async function faultsOf(trees: readonly Tree[]): Promise<string[]> {
       const { state } = await sluice.runs.ended(id);
       const verdict = judge(tree, expected, seen[index] ?? []);
       const ended = state === expected.state ? [] : [`it is ${state} instead of ${expected.state}`];
-      const wrong = [...ended, ...verdict.faults, ...(await wrongStates(sluice, id, expected))];
+      const after = await seenBelow(sluice, id, tree);
+      const late = startedTooLate(tree, "", after);
+      met.stopped += [...after.values()].flatMap(stoppedIn).length;
+      const wrong = [...ended, ...verdict.faults, ...late, ...wrongStates(after, expected)];
       for (const fault of wrong) faults.push(`${fault}, in ${JSON.stringify(tree)}`);
       count(expected, verdict.reached);
     }
@@ -74,25 +91,43 @@ function count({ state, mustRun, mayRun }: Expected, reached: number): void {
   met.leaves += mustRun.size;
 }
 
-async function wrongStates(sluice: Sluice, id: string, { nodes }: Expected): Promise<string[]> {
-  const states = await statesIn(sluice, id);
+function wrongStates(seen: ReadonlyMap<Path, Seen>, { nodes }: Expected): string[] {
+  const states = new Map<string, string>(
+    [...seen].flatMap(([path, { steps }]) =>
+      steps.map(({ name, state }) => [`${path}/${name}`, state] as const),
+    ),
+  );
   return [...nodes].flatMap(([path, state]) => {
     const was = states.get(path);
     return was === state ? [] : [`${path} is ${was} instead of ${state}`];
   });
 }
 
-async function statesIn(sluice: Sluice, root: string): Promise<Map<Path, NodeState>> {
-  const states = new Map<Path, NodeState>();
+/** Units that were in line and never started, because something had failed. */
+const stoppedIn = ({ steps, items }: Seen): string[] => [
+  ...steps.flatMap(({ because, unit }) => (because?.kind === "failFast" && unit !== null ? [unit] : [])),
+  ...[...items.values()].flat().flatMap(({ state, unit }) => (state === "cancelled" ? [unit] : [])),
+];
+
+async function seenBelow(sluice: Sluice, root: string, tree: Tree): Promise<Map<Path, Seen>> {
   const below = await sluice.runs.tree(root, { limit: 1_000 });
-  const paths = new Map<string, Path>([[root, ""]]);
+  const paths = new Map<string, string>([[root, ""]]);
   for (const { id, child } of below) {
     if (!child) continue;
     const { parent, step, item } = child;
     paths.set(id, `${paths.get(parent)}/${step}${item === undefined ? "" : `/${item}`}`);
   }
-  for (const [id, path] of paths)
-    for (const { name, state } of (await sluice.runs.get(id))?.steps ?? [])
-      states.set(`${path}/${name}`, state as NodeState);
-  return states;
+  const seen = new Map<string, Seen>();
+  for (const [id, path] of paths) {
+    const { steps, ...run } = (await sluice.runs.get(id)) as RunWithSteps;
+    const items = new Map<string, readonly ItemView[]>();
+    for (const { name, items: counts } of steps)
+      if (counts && canStop(tree)) items.set(name, await sluice.runs.items(id, name));
+    seen.set(path, { run, steps, items });
+  }
+  return seen;
 }
+
+/** Only then its items are looked at, because that takes time. */
+const canStop = (tree: Tree): boolean =>
+  /"failFast":true|"onFailure":"(stop|cancel)"/.test(JSON.stringify(tree));

@@ -59,6 +59,7 @@ async function race(name: Place["name"]): Promise<Race> {
     finished: claims.map(({ id, epoch }) => ({ id, epoch, to: "succeeded", body: null, delayMs: 0 })),
     started: [],
     lanes: [{ id: LANE.id, want: claims.length, from: { priority: 0, at: 0, id: "" }, before: null }],
+    ahead: [],
     gates: [
       { key: GATE, limit: 2, line: "bypass", ...rule },
       { key: "queue:race", limit: -1, line: "skip", ...rule },
@@ -177,6 +178,25 @@ for (const name of ["PostgreSQL", "MariaDB"] as const) {
       await untilWaiting(name, observer);
       await stopped.goOn();
       expect([idsOf(await first), idsOf(await second)]).toEqual([["c", "d"], []]);
+      expect(await heldAt(store)).toBe(2);
+    });
+
+    test("the same report twice at once starts claims made ahead once", async () => {
+      const { store, other, observer, claims, swapOf } = await race(name);
+      const early = ["c", "d", "e", "f"].map((id) => ({ id, held: false }));
+      const { claimed } = await store.pass(scopeOf({ exclusive: GATES }), () => ({ ...IDLE, claim: early }));
+      const startsOf = (some: readonly Claimed[]) =>
+        swapOf(claims, { lanes: [], ahead: some.map(({ id, epoch, lane }) => ({ id, epoch, lane })) });
+      const stopped = await other.stop({ behind: /UPDATE sluice_running/ });
+      const first = other.store.swap(startsOf(claimed.slice(0, 2)));
+      await stopped.there;
+      const second = store.swap(startsOf(claimed.slice(2)));
+      await untilWaiting(name, observer);
+      await stopped.goOn();
+      expect([[...((await first)?.started ?? [])].sort(), (await second)?.started ?? []]).toEqual([
+        ["c", "d"],
+        [],
+      ]);
       expect(await heldAt(store)).toBe(2);
     });
   });

@@ -23,6 +23,8 @@ const paid = event<{ amount: number }, { amount: number; currency: string }>({
   payload: amounts as never,
 });
 const note = task({ id: "note", run: (input: unknown) => input });
+/** No workflow waits for it. */
+const x = event({ id: "x" });
 let isBroken = true;
 const fragile = task({
   id: "fragile",
@@ -142,14 +144,32 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     await expect(sluice.signal(paid, { amount: "1" } as never)).rejects.toMatchObject(wrong);
     await expect(sluice.signal("paid", {})).rejects.toMatchObject(wrong);
     await expect(sluice.signal("", {})).rejects.toMatchObject({ code: "BAD_TEXT" });
-    await expect(sluice.signal("x", { big: 1n })).rejects.toMatchObject({ code: "BAD_SIGNAL" });
-    await expect(sluice.signal("x", {}, { kep: "1d" } as never)).rejects.toMatchObject({
-      code: "BAD_OPTIONS",
-    });
-    await expect(sluice.signal("x", {}, { keep: "1" })).rejects.toMatchObject({ code: "BAD_DURATION" });
+    await expect(sluice.signal(x, { big: 1n })).rejects.toMatchObject({ code: "BAD_SIGNAL" });
+    await expect(sluice.signal(x, {}, { kep: "1d" } as never)).rejects.toMatchObject({ code: "BAD_OPTIONS" });
+    await expect(sluice.signal(x, {}, { keep: "1" })).rejects.toMatchObject({ code: "BAD_DURATION" });
     const many = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`f${n}`, n]));
-    await expect(sluice.signal("x", many)).rejects.toMatchObject({ code: "BAD_SIGNAL" });
-    expect(await sluice.signal("x", { ...many, f100: [100] })).toMatchObject({ created: true });
+    await expect(sluice.signal(x, many)).rejects.toMatchObject({ code: "BAD_SIGNAL" });
+    expect(await sluice.signal(x, { ...many, f100: [100] })).toMatchObject({ created: true });
+  });
+
+  test("a name that no workflow waits for is refused, and the event itself is not", async () => {
+    const telling = task({
+      id: "telling",
+      run: async (how: string, { client }) => {
+        if (how === "name") return client.signal("piad", {});
+        return client.signal(how === "known" ? { id: "paid" } : x, {});
+      },
+    });
+    const sluice = await working(place, { tasks: [note, fragile, telling], workflows: [buying] });
+    const unknown = { code: "UNKNOWN_EVENT", message: expect.stringContaining('Did you mean "paid"?') };
+    await expect(sluice.signal("piad", {})).rejects.toMatchObject(unknown);
+    expect(await sluice.signal(x, {})).toMatchObject({ created: true });
+    const end = async (how: string) => sluice.ended((await sluice.enqueue(telling, how)).id);
+    expect(await end("name")).toMatchObject({ state: "failed", error: unknown });
+    expect(await end("itself")).toMatchObject({ state: "succeeded", result: { created: true } });
+    expect(await end("known")).toMatchObject({ state: "failed", error: { code: "BAD_SIGNAL" } });
+    const other = await working(place, { tasks: [note] });
+    expect(await other.signal("piad", {})).toMatchObject({ created: true });
   });
 
   test("code sends a signal once for all its attempts", async () => {

@@ -30,7 +30,7 @@ import { nearest } from "./near.ts";
 import type { Problems } from "./rule.ts";
 import { isRecord } from "./rule.ts";
 
-type Fields<Of> = Readonly<Record<keyof Of, true>>;
+type Fields<Of> = Readonly<Record<Extract<keyof Of, string>, true>>;
 
 export const APP_FIELDS: Fields<AppDefinition> = {
   name: true,

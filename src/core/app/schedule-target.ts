@@ -96,12 +96,14 @@ function* inputProblems(field: string, input: unknown, part: Part | undefined): 
     return;
   }
   const issues = issuesOf(part.input, text === undefined ? undefined : JSON.parse(text));
-  if (issues.length > 0)
-    yield {
-      field,
-      rule: `does not match the schema of "${part.id}": ${sayIssues(issues).join("; ")}`,
-      cure: "Give it an input that matches",
-    };
+  if (issues.length === 0) return;
+  const schema = `the schema of "${part.id}"`;
+  const what = input === undefined ? `is missing, but ${schema} needs it` : `does not match ${schema}`;
+  yield {
+    field,
+    rule: `${what}: ${sayIssues(issues).join("; ")}`,
+    cure: "Give it an input that matches",
+  };
 }
 
 /** What is wrong with a schema itself is another rule's to say. */

@@ -44,9 +44,9 @@ export function remedies(reason: Reason): readonly Remedy[] {
 }
 
 /** A person can answer, or send what the step waits for. */
-function toAnswer({ run, step, event, match = {}, ...reason }: Of<"awaits">): readonly Remedy[] {
-  if (reason.for === "approval") return [{ action: "approve", run, step }];
-  return event === undefined ? [] : [{ action: "signal", event, payload: match }];
+function toAnswer({ run, step, event, match = {}, by, ...reason }: Of<"awaits">): readonly Remedy[] {
+  if (reason.for === "approval") return [{ action: "approve", run, step, ...(by ? { by } : {}) }];
+  return event === undefined ? [] : [{ action: "signal", event, match }];
 }
 
 /** Any worker can admit runs. */

@@ -16,7 +16,11 @@ const POOLS = { pools: "the names of its pools" };
 export const RUN_EVENTS = {
   RunQueued: { means: "The run was put in line.", data: { priority: "its priority" } },
   RunDequeued: { means: "The run was admitted.", data: { priority: "its priority at that time" } },
-  RunRequeued: { means: "No worker started the run in time, and it went back in line.", data: ERROR },
+  RunRequeued: {
+    means:
+      "The run went back in line: no worker started it in time, or it had given its slots up and goes on.",
+    data: ERROR,
+  },
   RunReprioritized: {
     means: "The priority of the run was changed.",
     data: { by: "who did it", from: "the priority before", to: "the new one" },

@@ -10,6 +10,7 @@ import { holds, stepsIn } from "../workflow/condition.ts";
 import type { Graph, GraphStep, Need, UnitStep, WaitStep } from "../workflow/graph.ts";
 import type { Json, Values } from "../workflow/template.ts";
 import { fill, render, stepsNamedIn } from "../workflow/template.ts";
+import { handlesFailure } from "./fail-fast.ts";
 import { resultsOf, stepsOfEach } from "./fan-out.ts";
 
 export type ProgressState = "pending" | "open" | "succeeded" | "failed" | "skipped" | "cancelled";
@@ -135,8 +136,7 @@ class Walk {
       const was = this.#stateOf(name);
       if (isFinal(was) && !meets(was, on)) return { kind: "need", step: name, was, wanted: on };
     }
-    // A step that waits for a failure handles it, so it still gets its turn.
-    if (!this.#graph.failFast || step.needs.some(({ on }) => on !== "succeeded")) return undefined;
+    if (!this.#graph.failFast || handlesFailure(step)) return undefined;
     const [failed] = this.#failures();
     return failed === undefined ? undefined : { kind: "failFast", step: failed };
   }

@@ -4,6 +4,7 @@
  */
 import type { AnyTask, InputOf } from "../task/definition.ts";
 import type { Duration } from "../time.ts";
+import type { AnyWorkflow, RunInputOf } from "../workflow/definition.ts";
 import type { AutomationCondition } from "./automation.ts";
 import type { CatchUp } from "./due.ts";
 import type { Overlap } from "./overlap.ts";
@@ -97,17 +98,32 @@ export interface AutomationDefinition extends Submission {
   readonly paused?: boolean;
 }
 
+/** The types of a task or a workflow that is only named are not known. */
+export interface ById {
+  readonly task?: string;
+  readonly workflow?: string | { readonly id: string; readonly plan?: never };
+}
+
 /** A task that takes no input needs none. */
-export type InputFor<Input> = undefined extends Input
-  ? { readonly input?: Input | ((fire: Fire) => Input) }
-  : { readonly input: Input | ((fire: Fire) => Input) };
+export type InputFor<Input> = GivenInput<Input, Input | ((fire: Fire) => Input)>;
+
+type GivenInput<Input, Given = Input> = undefined extends Input
+  ? { readonly input?: Given }
+  : { readonly input: Given };
 
 /** Enqueues a task. The input is that of the task, and a task has no tags. */
 export function schedule<Task extends AnyTask>(
   definition: Omit<ScheduleTimes, "tags"> & { readonly task: Task } & InputFor<InputOf<Task>>,
 ): ScheduleDefinition;
-/** Starts runs of a workflow, or enqueues a task that is named by its ID. */
-export function schedule(definition: ScheduleDefinition & { readonly task?: string }): ScheduleDefinition;
+/** Starts runs of a workflow. The input is that of the workflow. */
+export function schedule<Workflow extends AnyWorkflow>(
+  definition: ScheduleTimes & {
+    readonly workflow: Workflow;
+    readonly task?: never;
+  } & InputFor<RunInputOf<Workflow>>,
+): ScheduleDefinition;
+/** What it starts is named by its ID. The input is checked when the app is loaded. */
+export function schedule(definition: ScheduleDefinition & ById): ScheduleDefinition;
 export function schedule(definition: ScheduleDefinition): ScheduleDefinition {
   return Object.freeze({ ...definition });
 }
@@ -116,6 +132,13 @@ export function sensor(definition: SensorDefinition): SensorDefinition {
   return Object.freeze({ ...definition });
 }
 
+/** The input is that of the workflow. */
+export function automation<Workflow extends AnyWorkflow>(
+  definition: Omit<AutomationDefinition, "input"> & {
+    readonly workflow: Workflow;
+  } & GivenInput<RunInputOf<Workflow>>,
+): AutomationDefinition;
+export function automation(definition: AutomationDefinition & Pick<ById, "workflow">): AutomationDefinition;
 export function automation(definition: AutomationDefinition): AutomationDefinition {
   return Object.freeze({ ...definition });
 }

@@ -49,6 +49,14 @@ describe("fire times", () => {
     expect([rest.times.length, rest.nextAt]).toEqual([50, 251 * MINUTE]);
   });
 
+  test("that are passed over are counted up to a hundred, and then are more", () => {
+    const missed = (now: number, catchUp: CatchUp) =>
+      dueTimes({ next: each, from: MINUTE, now, catchUp }).missed;
+    expect(missed(101 * MINUTE, "last")).toBe(100);
+    expect(missed(102 * MINUTE, "last")).toBe(101);
+    expect(missed(203 * MINUTE, "last")).toBe(101);
+  });
+
   test("of ten missed years cost no more than those of a day", () => {
     let asked = 0;
     const next = (after: number): number => {

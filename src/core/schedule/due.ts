@@ -8,6 +8,7 @@
 export type CatchUp = "skip" | "last" | "all";
 
 export const MOST_AT_ONCE = 100;
+const MOST_COUNTED = MOST_AT_ONCE + 1;
 /** A fire time that is noticed within a minute was not missed. */
 export const ON_TIME_MS = 60_000;
 
@@ -23,7 +24,7 @@ interface Looked {
 interface Due {
   /** The fire times to submit, in order. */
   readonly times: readonly number[];
-  /** How many fire times pass without a run. A hundred means at least that many. */
+  /** How many fire times pass without a run. They are counted up to a hundred; one more means any number more. */
   readonly missed: number;
   /** The first fire time that is not decided here. If there are more due, it is not after `now`. */
   readonly nextAt: number | null;
@@ -37,7 +38,7 @@ export function dueTimes({ next, from, now, catchUp }: Looked): Due {
   const missed = countBefore(next, first, last);
   const nextAt = next(now);
   if (catchUp === "skip" && now - last > ON_TIME_MS)
-    return { times: [], missed: Math.min(missed + 1, MOST_AT_ONCE), nextAt };
+    return { times: [], missed: Math.min(missed + 1, MOST_COUNTED), nextAt };
   return { times: [last], missed, nextAt };
 }
 
@@ -64,7 +65,7 @@ function lastUpTo(next: Looked["next"], first: number, now: number): number {
 
 function countBefore(next: Looked["next"], first: number, last: number): number {
   let count = 0;
-  for (let at: number | null = first; at !== null && at < last && count < MOST_AT_ONCE; at = next(at))
+  for (let at: number | null = first; at !== null && at < last && count < MOST_COUNTED; at = next(at))
     count += 1;
   return count;
 }

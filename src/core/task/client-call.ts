@@ -30,6 +30,8 @@ export type ClientCall =
   | {
       readonly verb: "signal";
       readonly event: string;
+      /** The event was given by its ID alone, so the app must know it. */
+      readonly named: boolean;
       /** JSON text, empty if there is none. */
       readonly input: string;
       readonly options: SignalOptions;

@@ -2,9 +2,10 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { LockAsks } from "../gate/lock.ts";
 import type { Duration } from "../time.ts";
-import type { Carrying } from "../workflow/carried.ts";
+import type { Carrying, Taking } from "../workflow/carried.ts";
 import type { SignalOptions, SignalSent } from "../workflow/signal-options.ts";
 import type { SubmitOptions } from "../workflow/submit-options.ts";
+import type { AsJson } from "../workflow/wired.ts";
 import type { OncePerTask, OwnRun } from "./client-call.ts";
 import type { EnqueueOptions } from "./enqueue-options.ts";
 import type { Failure } from "./failure.ts";
@@ -67,7 +68,7 @@ export interface TaskClient {
 export type PoolAsks = Readonly<Record<string, number>>;
 
 /** `Input` is what callers enqueue. `Parsed` is what the schema makes of it, and what `run` gets. */
-export interface TaskDefinition<Input, Output, Parsed = Input> {
+export interface TaskDefinition<Input, Output, Parsed = Input> extends Taking<Input> {
   readonly id: string;
   /** The queue it waits in. The default is "default". */
   readonly queue?: string;
@@ -88,13 +89,13 @@ export interface TaskDefinition<Input, Output, Parsed = Input> {
   /**
    * A task of the same app. It is put in line with what failed, in the transaction that records the failure.
    */
-  readonly onFailure?: FailureHandler;
+  readonly onFailure?: FailureHandler<NoInfer<Input>>;
   run(input: Parsed, context: TaskContext): Promise<Output> | Output;
 }
 
-/** A task that handles failures. */
-// biome-ignore lint/suspicious/noExplicitAny: what its schema makes of a failure is its own affair.
-export type FailureHandler = TaskDefinition<Failure<any>, unknown, any>;
+/** A task that handles failures of what has this input. What its own schema makes of a failure is its own affair. */
+// biome-ignore lint/suspicious/noExplicitAny: without a type, of whatever has failed.
+export type FailureHandler<Input = any> = AnyTask & Taking<Failure<AsJson<Input>>>;
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of tasks has no common input; each is checked by its own schema.
 export type AnyTask = TaskDefinition<any, any, any>;

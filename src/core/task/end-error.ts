@@ -8,27 +8,34 @@ interface EndError {
   readonly message: string;
   readonly code?: string;
   readonly stack?: string;
-  /** An operator, "run" if its run cancelled it, or "onFailure" if another item of its list failed. */
+  /**
+   * An operator, "run" if its run cancelled it, "onFailure" if another item of its list failed, or "failFast" if a step
+   * of its run failed.
+   */
   readonly by?: string;
+  /** For "failFast": the step that failed. */
+  readonly step?: string;
 }
 
 export function endError(state: string, body: unknown): EndError {
   const stored = typeof body === "object" && body !== null ? (body as Partial<EndError>) : {};
   if (typeof stored.message === "string")
     return { ...stored, name: stored.name ?? "Error", message: stored.message };
-  if (state === "cancelled") return cancelled(stored.by);
+  if (state === "cancelled") return cancelled(stored);
   if (state === "expired")
     return { name: "Error", code: "EXPIRED", message: "Its deadline passed before it could start." };
   return { name: "Error", message: typeof body === "string" ? body : `It ended as ${state}.` };
 }
 
-function cancelled(by: unknown): EndError {
-  const error = { name: "Error", code: "CANCELLED", message: sayCancelled(by) };
-  return typeof by === "string" ? { ...error, by } : error;
+function cancelled({ by, step }: { readonly by?: unknown; readonly step?: unknown }): EndError {
+  const error = { name: "Error", code: "CANCELLED", message: sayCancelled(by, step) };
+  if (typeof by !== "string") return error;
+  return { ...error, by, ...(typeof step === "string" ? { step } : {}) };
 }
 
-function sayCancelled(by: unknown): string {
+function sayCancelled(by: unknown, step: unknown): string {
   if (by === "onFailure") return "It was cancelled because another item failed.";
+  if (by === "failFast" && typeof step === "string") return `It did not start because step ${step} failed.`;
   if (by === "run") return "It was cancelled with its run.";
   return typeof by === "string" ? `It was cancelled by ${by}.` : "It was cancelled.";
 }

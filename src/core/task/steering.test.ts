@@ -9,7 +9,11 @@ describe("RetryAfter", () => {
   });
 
   test("has a message of its own only if it is given none", () => {
-    expect(new RetryAfter("5m").message).toContain("5m");
+    // It may be the last attempt, so nothing is promised.
+    expect(new RetryAfter("5m").message).toBe("The code has asked for an attempt 5m after this one.");
+    expect(new RetryAfter(new Date(7_000)).message).toBe(
+      "The code has asked for an attempt not before 1970-01-01T00:00:07.000Z.",
+    );
     const cause = new Error("429");
     expect(new RetryAfter("5m", "busy", { cause })).toMatchObject({
       name: "RetryAfter",

@@ -32,11 +32,17 @@ export class RetryAfter extends Error {
   readonly retryAfter: NextDue;
 
   constructor(when: Duration | Date, message?: string, options: Cause = {}) {
-    super(message ?? `To be tried again ${typeof when === "string" ? `after ${when}` : "later"}.`, options);
+    super(message ?? `The code has asked for an attempt ${sayDue(when)}.`, options);
     this.name = "RetryAfter";
     this.retryAfter = when instanceof Date ? { at: instantOf(when) } : { inMs: parseDuration(when) };
   }
 }
+
+/** An invalid date is refused a moment later. */
+const sayDue = (when: Duration | Date): string =>
+  when instanceof Date
+    ? `not before ${Number.isNaN(when.getTime()) ? "its date" : when.toISOString()}`
+    : `${when} after this one`;
 
 function instantOf(date: Date): number {
   const at = date.getTime();

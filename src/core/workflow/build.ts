@@ -207,8 +207,10 @@ export class Build implements Builder {
     const { after, when, ...rest } = options;
     const overrides = withLocks(rest, (value, field) => this.#wire(value, `step "${name}": ${field}`));
     const locks = locksIn(overrides);
+    const whose = `step "${name}": when`;
+    const wire = (value: unknown): Template => this.#wire(value, whose);
     const condition =
-      when === undefined ? null : readCondition(when, (value) => this.#wire(value, `step "${name}": when`));
+      when === undefined ? null : readCondition(when, { wire, whose: `${this.#title}: ${whose}` });
     const needs = needsOf(
       [...this.#explicit(name, after), ...outer],
       [...templatesIn({ ...step, locks }).flatMap(stepsNamedIn), ...(condition ? stepsIn(condition) : [])],

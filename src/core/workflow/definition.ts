@@ -3,6 +3,7 @@
  * and the result is kept as a plan. The app check decides whether the plan is valid within the app.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { FailureHandler } from "../task/definition.ts";
 import { Build } from "./build.ts";
 import type { AnyWorkflow, ResultOf, WorkflowDefinition, WorkflowOptions } from "./plan.ts";
 import type { Reference } from "./reference.ts";
@@ -21,6 +22,7 @@ export type {
 export function workflow<Input, Parsed, Returned>(
   definition: WorkflowOptions & {
     readonly input: StandardSchemaV1<Input, Parsed>;
+    readonly onFailure?: FailureHandler<NoInfer<Parsed>>;
     steps(s: Steps, input: Reference<AsJson<Parsed>>): Returned;
   },
 ): WorkflowDefinition<Input, ResultOf<Returned>>;
@@ -31,6 +33,7 @@ export function workflow<Input, Parsed, Returned>(
 export function workflow<Returned, Input = void>(
   definition: WorkflowOptions & {
     readonly input?: never;
+    readonly onFailure?: FailureHandler<NoInfer<Input>>;
     steps(s: Steps, input: Reference<Input>): Returned;
   },
 ): WorkflowDefinition<Input, ResultOf<Returned>>;

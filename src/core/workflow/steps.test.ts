@@ -6,7 +6,7 @@ import { workflow } from "./definition.ts";
 import type { StepHandle } from "./handle.ts";
 import type { StepPlan, Steps } from "./steps.ts";
 import { NOTHING } from "./template.ts";
-import { equal, not, when } from "./when.ts";
+import { all, equal, not, when } from "./when.ts";
 
 const make = task({ id: "make", run: (_: unknown) => ({ list: [1], deep: { ok: true } }) });
 const tick = task({ id: "tick", run: () => 1 });
@@ -115,7 +115,11 @@ describe("a reference", () => {
 });
 
 describe("a workflow is refused", () => {
-  const refusal = (steps: (s: Steps) => unknown) => expect(() => planOf(steps)).toThrow(messages);
+  const refusal = (steps: (s: Steps) => unknown) => {
+    expect(() => planOf(steps)).toThrow(messages);
+    // An app may have many workflows.
+    expect(() => planOf(steps)).toThrow(/^workflow "w": /);
+  };
   let messages: RegExp;
 
   it("when a step or a value of another one is used", () => {
@@ -179,9 +183,14 @@ describe("a workflow is refused", () => {
     refusal((s) => s.step("b", tick, undefined, { after: [s.step("a", tick).output as never] }));
     messages = /step "b": after must be a list/;
     refusal((s) => s.step("b", tick, undefined, { after: s.step("a", tick) as never }));
-    messages = /a bare reference: write when/;
+    messages = /^workflow "w": step "b": when: a condition .* a bare reference: write when/;
     refusal((s) => s.step("b", tick, undefined, { when: s.step("a", tick).output as never }));
-    messages = /a condition must come from when/;
+    messages = /^workflow "w": step "b": when: a condition must come from when/;
     refusal((s) => s.step("b", tick, undefined, { when: true as never }));
+    refusal((s) => s.step("b", tick, undefined, { when: all(not(true as never)) }));
+    messages = /^workflow "w", group "g": step "b": when: a condition must come from when/;
+    expect(() => planOf((s) => s.group("g", (g) => g.sleep("b", "1s", { when: 1 as never })))).toThrow(
+      messages,
+    );
   });
 });

@@ -61,6 +61,9 @@ describe("a template", () => {
 
   it("has null for the output of a step that has none", () => {
     expect(render({ a: from("skipped") }, values)).toEqual({ a: null });
+    expect(render({ a: from("skipped", "by", "name") }, values)).toEqual({ a: null });
+    const none = reference({ outcomes: "skipped", path: ["0", "state"] });
+    expect(render({ a: none }, { ...values, outcomes: () => null })).toEqual({ a: null });
   });
 
   it("can be nothing at all", () => {

@@ -107,7 +107,7 @@ export function fill(template: Template, values: Values): Json | undefined {
   if (Object.hasOwn(template, LITERAL)) return template[LITERAL];
   if (!Object.hasOwn(template, FROM)) return filled(template, values);
   const source = sourceOf(template);
-  return source && follow(standsFor(source, values), source.path);
+  return source && follow(standsFor(source, values), source);
 }
 
 function standsFor(source: Source, values: Values): Json {
@@ -125,10 +125,14 @@ function filled(fields: { readonly [key: string]: Template }, values: Values): J
   return Object.fromEntries(entries);
 }
 
-/** Follows own properties only: "constructor" and the like lead nowhere. */
-function follow(value: Json, path: readonly Key[]): Json | undefined {
+/**
+ * Follows own properties only: "constructor" and the like lead nowhere. Every path into a step without an output leads to
+ * null.
+ */
+function follow(value: Json, source: Source): Json | undefined {
+  if (value === null && ("step" in source || "outcomes" in source)) return null;
   let at: Json | undefined = value;
-  for (const key of path) {
+  for (const key of source.path) {
     if (at === null || typeof at !== "object" || !Object.hasOwn(at, key)) return undefined;
     at = (at as Readonly<Record<Key, Json>>)[key];
     if (at === undefined) return undefined;

@@ -12,8 +12,12 @@ import type { Wired } from "./wired.ts";
 
 const READ = Symbol.for("sluice.condition");
 
-/** Turns a user's value into a template. */
-type Reading = (value: unknown) => Template;
+interface Reading {
+  /** Turns a user's value into a template. */
+  readonly wire: (value: unknown) => Template;
+  /** Begins a message: the workflow, the step and its option. */
+  readonly whose: string;
+}
 
 export interface StepCondition {
   readonly [READ]: (reading: Reading) => Condition;
@@ -23,24 +27,24 @@ type Missing = null | undefined;
 
 /** Holds if the value exists and is not false, 0, "" or an empty list. */
 export function when(value: StandsFor<unknown>): StepCondition {
-  return condition((reading) => ({ is: "true", value: reading(value) }));
+  return condition((reading) => ({ is: "true", value: reading.wire(value) }));
 }
 
 export function equal<T>(left: StandsFor<T>, right: NoInfer<Wired<T>> | null): StepCondition {
-  return condition((reading) => ({ is: "equal", left: reading(left), right: reading(right) }));
+  return condition((reading) => ({ is: "equal", left: reading.wire(left), right: reading.wire(right) }));
 }
 
 /** Compares numbers by size and texts by their letters. For all other values it does not hold. */
 export function less(left: StandsFor<number | Missing>, right: Wired<number | Missing>): StepCondition;
 export function less(left: StandsFor<string | Missing>, right: Wired<string | Missing>): StepCondition;
 export function less(left: unknown, right: unknown): StepCondition {
-  return condition((reading) => ({ is: "less", left: reading(left), right: reading(right) }));
+  return condition((reading) => ({ is: "less", left: reading.wire(left), right: reading.wire(right) }));
 }
 
 export function greater(left: StandsFor<number | Missing>, right: Wired<number | Missing>): StepCondition;
 export function greater(left: StandsFor<string | Missing>, right: Wired<string | Missing>): StepCondition;
 export function greater(left: unknown, right: unknown): StepCondition {
-  return condition((reading) => ({ is: "greater", left: reading(left), right: reading(right) }));
+  return condition((reading) => ({ is: "greater", left: reading.wire(left), right: reading.wire(right) }));
 }
 
 export function not(negated: StepCondition): StepCondition {
@@ -69,6 +73,6 @@ export function readCondition(written: unknown, reading: Reading): Condition {
   if (read) return read(reading);
   throw new SluiceError(
     "BAD_WORKFLOW",
-    `a condition must come from when(…), equal(…), less(…), greater(…), not(…), all(…) or any(…), but this one is ${referredBy(written) ? "a bare reference: write when(…) around it" : "something else"}.`,
+    `${reading.whose}: a condition must come from when(…), equal(…), less(…), greater(…), not(…), all(…) or any(…), but this one is ${referredBy(written) ? "a bare reference: write when(…) around it" : "something else"}.`,
   );
 }

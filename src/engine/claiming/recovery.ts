@@ -5,6 +5,7 @@
 
 import { afterLoss } from "../../core/task/retry.ts";
 import { storedOptions } from "../../core/unit-options.ts";
+import { failureOf } from "../../store/failure-of.ts";
 import type { Claimed, LostRow, News, Recovery, Revoked, View } from "../../store/store.ts";
 
 export function recoveries(view: View): Recovery[] {
@@ -63,7 +64,7 @@ export function newsOfStep(
 ): News | undefined {
   const { step } = storedOptions(options);
   if (!step) return undefined;
-  if (!hasSucceeded) return { run: step.run, failed: step.name, ...(step.stops ? { stops: true } : {}) };
+  if (!hasSucceeded) return failureOf(options);
   return { run: step.run, failed: null, ...(step.each && lane !== undefined ? { lane } : {}) };
 }
 

@@ -6,6 +6,7 @@ import { SluiceError } from "../../core/error.ts";
 import type { Culprit } from "../../store/culprits.ts";
 import { culprits } from "../../store/culprits.ts";
 import { DataError, isDataError, sayCause } from "../../store/data-error.ts";
+import { failureOf } from "../../store/failure-of.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import type {
   AsideRow,
@@ -16,6 +17,7 @@ import type {
   Passed,
   Scope,
   Store,
+  TaskRow,
   View,
 } from "../../store/store.ts";
 import { withHandler } from "./handler.ts";
@@ -74,8 +76,8 @@ export async function reportCarefully(store: Store, scope: Scope, newId: () => s
   const bad = await culprits(scope.finished, pass);
   const spoiled: Reported["spoiled"][number][] = [];
   for (const { one, error } of bad) {
-    const instead = unstorable(one, error);
     const unit = await store.task(one.id);
+    const instead = unstorable(one, error, unit);
     const told = unit ? withHandler(instead, unit, newId) : instead;
     // What its handler would be told may be the very thing that cannot be stored.
     const kept = (await isTaken(pass, told)) || (await isTaken(pass, instead));
@@ -98,10 +100,10 @@ async function isTaken(
 }
 
 /** The task ran, but its result cannot be stored. Another attempt would not change that. */
-function unstorable({ id, epoch, news }: Finished, error: DataError): Ended {
+function unstorable({ id, epoch, news }: Finished, error: DataError, unit: TaskRow | undefined): Ended {
   const message = `Its result or error could not be stored: ${sayCause(error)}`;
   const body = JSON.stringify({ name: "Error", code: "RESULT_NOT_STORED", message });
-  return { id, epoch, to: "failed", body, delayMs: 0, news };
+  return { id, epoch, to: "failed", body, delayMs: 0, news: unit ? failureOf(unit.options) : news };
 }
 
 /** Sets aside the lanes that no pass can process, alone or with others. */

@@ -14,7 +14,7 @@ function counting(store: Store): { store: Store; swaps: () => number } {
   let swaps = 0;
   const swap: Store["swap"] = async (given) => {
     const swapped = await store.swap(given);
-    if (swapped?.claimed.length === given.finished.length) swaps += 1;
+    if (swapped && swapped.claimed.length + swapped.started.length === given.finished.length) swaps += 1;
     return swapped;
   };
   return { store: { ...store, swap }, swaps: () => swaps };
@@ -88,7 +88,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** One worker, and what each of its exchanges has claimed. */
-async function played(steps: readonly Step[], mayswap: boolean): Promise<{ log: string[]; swaps: number }> {
+async function played(
+  steps: readonly Step[],
+  mayswap: boolean,
+  prefetch = 0,
+): Promise<{ log: string[]; swaps: number }> {
   const clock = new FakeClock();
   const memory: MemoryStore = openMemory({ now: clock.now });
   await memory.declare({
@@ -107,7 +111,7 @@ async function played(steps: readonly Step[], mayswap: boolean): Promise<{ log: 
     {
       name: "w",
       slots: 4,
-      prefetch: 0,
+      prefetch,
       claimLeaseMs: 60_000,
       queues: ["q", "r"],
       tasks: ["t"],
@@ -116,6 +120,8 @@ async function played(steps: readonly Step[], mayswap: boolean): Promise<{ log: 
   );
   await claims.open("s", 1_000_000);
   const held = new Map<string, Claimed>();
+  /** Claims that have not started. */
+  const ahead = new Map<string, Claimed>();
   const log: string[] = [];
   let hinted = true;
   let next = 0;
@@ -132,8 +138,17 @@ async function played(steps: readonly Step[], mayswap: boolean): Promise<{ log: 
         ownTurn: false,
       });
       hinted = false;
-      for (const claim of answer.claimed) held.set(claim.id, claim);
-      claimed.push(...answer.claimed.map(({ id }) => id), ...answer.refused.map((id) => `-${id}`));
+      for (const claim of answer.claimed) ahead.set(claim.id, claim);
+      const started = [
+        ...answer.claimed.filter((claim) => claim.held).map(({ id }) => id),
+        ...answer.started,
+      ];
+      // They end in this order, however they were claimed.
+      for (const id of started.sort()) {
+        held.set(id, ahead.get(id) as Claimed);
+        ahead.delete(id);
+      }
+      claimed.push(...started, ...answer.refused.map((id) => `-${id}`));
       more = answer.more;
     }
     log.push(claimed.sort().join(" "));
@@ -187,6 +202,25 @@ test("a worker that takes the short way claims exactly what it would claim with 
   expect(swaps).toBeGreaterThan(RUNS);
 });
 
+test("a worker with claims ahead of their slots starts exactly what it would start with whole passes", async () => {
+  let swaps = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 20, maxLength: 60 }),
+      fc.constantFrom(4, 12),
+      async (steps, prefetch) => {
+        const short = await played(steps, true, prefetch);
+        const whole = await played(steps, false, prefetch);
+        swaps += short.swaps;
+        expect(short.log).toEqual(whole.log);
+      },
+    ),
+    { numRuns: RUNS },
+  );
+  if (process.env.SWAPS) console.log("swaps ahead", swaps);
+  expect(swaps).toBeGreaterThan(RUNS / 2);
+});
+
 /** A worker with four slots at limits of its own, and a line of forty units of its lane. */
 async function working(limits: Record<string, number> = {}) {
   const clock = new FakeClock();
@@ -197,11 +231,12 @@ async function working(limits: Record<string, number> = {}) {
   await memory.declare({ queues: [{ name: "q", rank: 100 }], gates });
   await memory.enqueue(Array.from({ length: 40 }, (_, n) => unit(`u${String(n).padStart(2, "0")}`, {})));
   const { store, swaps } = counting(memory);
-  const worker = async (session: string) => {
-    const seat = { name: session, slots: 4, prefetch: 0, claimLeaseMs: 60_000, queues: ["q"], tasks: ["t"] };
+  const worker = async (session: string, prefetch = 0) => {
+    const seat = { name: session, slots: 4, prefetch, claimLeaseMs: 60_000, queues: ["q"], tasks: ["t"] };
     const claims = new StoreClaims(store, seat, { monotonic: clock.now });
     await claims.open(session, 1_000_000);
     let held: readonly Claimed[] = [];
+    const ahead = new Map<string, Claimed>();
     /** Takes in what is new, and then what it may claim. */
     const begin = async (): Promise<void> => {
       await next(0, { hinted: true });
@@ -217,7 +252,9 @@ async function working(limits: Record<string, number> = {}) {
       const active = held.length;
       const usual = { started: [], active, appetite: 4, draining: false, hinted: false, ownTurn: false };
       const answer = await claims.exchange({ ...usual, finished, ...report });
-      held = [...held, ...answer.claimed];
+      for (const claim of answer.claimed) ahead.set(claim.id, claim);
+      const begun = [...answer.started, ...answer.claimed.filter((one) => one.held).map(({ id }) => id)];
+      held = [...held, ...begun.flatMap((id) => ahead.get(id) ?? [])];
       return swaps() > before;
     };
     /** Its first unit has failed, and this task handles that. Returns whether this took the short way. */
@@ -231,7 +268,7 @@ async function working(limits: Record<string, number> = {}) {
     };
     return { begin, next, fail };
   };
-  return { memory, clock, worker };
+  return { memory, clock, worker, swaps };
 }
 
 test("the short way is taken until a hint comes, something else is to be said, or it was taken too often", async () => {
@@ -244,6 +281,17 @@ test("the short way is taken until a hint comes, something else is to be said, o
   for (let n = 0; n < 18; n += 1) ways.push(await next(1));
   expect(ways.lastIndexOf(true, 13)).toBe(13);
   expect(ways.slice(13)).toEqual([true, false, true, true, true]);
+  expect((await memory.gates()).find(({ key }) => key === "cluster")?.held).toBe(4);
+});
+
+test("two exchanges in flight start different claims that were made ahead", async () => {
+  const { memory, worker, swaps } = await working();
+  const { begin, next } = await worker("a", 12);
+  await begin();
+  expect(await next(1)).toBe(true);
+  const before = swaps();
+  await Promise.all([next(1), next(1)]);
+  expect(swaps() - before).toBe(2);
   expect((await memory.gates()).find(({ key }) => key === "cluster")?.held).toBe(4);
 });
 

@@ -15,33 +15,30 @@
  *   gates that bind gave this worker no more than its fair part;
  * - that pass is recent: at most `MOST` swaps and `TRUSTED_MS` ago. No hint came since.
  *
+ * A worker with claims ahead of their slots (`prefetch`) replaces finished units by the first of these claims, under
+ * the same conditions. It takes nothing out of the line. The next whole pass fills up its claims.
+ *
  * The store then checks under its locks that all reports are current, the session is alive, the gates have the
  * same rules, the lanes are open, and no lane is parked on their gates. It takes no expired unit. If it claims
  * fewer units than have finished, a whole pass follows in the same exchange. So a wrong guess costs that pass
  * and nothing else.
  */
-import { draining, room } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
-import type { Place } from "../../core/gate/order.ts";
-import { compare } from "../../core/gate/order.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { asksOf } from "../../store/lane.ts";
 import type {
+  AheadClaim,
   Ended,
   Finished,
   GateRow,
   GateRule,
-  HeadRow,
-  LaneRow,
-  Scope,
   Swap,
   SwapLane,
   Swapped,
-  View,
 } from "../../store/store.ts";
-import type { Answer, Report, Seat } from "./claims.ts";
-import type { Decision } from "./decide.ts";
-import { placeOf } from "./snapshot.ts";
+import type { Report, Seat } from "./claims.ts";
+import type { Stood, WholePass } from "./stood.ts";
+import { aheadOf, nextOfLane, stood } from "./stood.ts";
 
 /** The most swaps between two whole passes. */
 const MOST = 15;
@@ -49,24 +46,6 @@ const MOST = 15;
 const TRUSTED_MS = 250;
 /** After swaps that claimed too little, at most this many whole passes come before the next one. */
 const LONGEST_PAUSE = 16;
-
-/** A lane as the last whole pass left it. */
-interface Stood {
-  readonly lane: LaneRow;
-  /** A lower bound of the place of its first waiting unit. */
-  first: Place;
-  /** A gate whose rule holds the lane back, whatever is in use. */
-  readonly heldBy: string | undefined;
-  /** Its finished units may be swapped. */
-  readonly open: boolean;
-}
-
-interface Seen {
-  readonly view: View;
-  readonly scope: Scope;
-  readonly decision: Decision;
-  readonly answer: Pick<Answer, "more">;
-}
 
 export class ShortWay {
   readonly #seat: Seat;
@@ -104,7 +83,7 @@ export class ShortWay {
    * While a pass that follows a hint is on its way, what an earlier one saw is not to be trusted. The returned
    * function takes what the pass saw, if it was answered.
    */
-  passBegins(isHinted: boolean): (seen: Seen | undefined) => void {
+  passBegins(isHinted: boolean): (seen: WholePass | undefined) => void {
     const askedAt = this.#clock();
     this.#begun += 1;
     const number = this.#begun;
@@ -119,17 +98,17 @@ export class ShortWay {
     };
   }
 
-  #learn(seen: Seen, askedAt: number, number: number): void {
-    const { view, scope, decision } = seen;
+  #learn(seen: WholePass, askedAt: number, number: number): void {
+    const { view } = seen;
     this.#learned = number;
     this.#swaps = 0;
     this.#until = askedAt + TRUSTED_MS;
     this.#lanes = undefined;
     if (this.#pause > 0) this.#pause -= 1;
-    else if (this.#seat.prefetch === 0 && isAtRest(seen)) {
+    else if (isAtRest(seen)) {
       this.#sessions = view.sessions.map(({ id }) => id);
       this.#gates = new Map(view.gates.flatMap((gate) => (isPlain(gate) ? [[gate.key, gate]] : [])));
-      this.#lanes = stood(view, scope, decision, this.#gates);
+      this.#lanes = stood(seen, this.#gates);
     }
   }
 
@@ -147,31 +126,44 @@ export class ShortWay {
     const finished = report.finished.filter(isPlainEnd);
     if (finished.length < report.finished.length) return undefined;
     const watched = new Set<string>();
-    const wanted = wantedOf(finished, laneOf, lanes, watched);
-    return wanted && this.#swapOf({ wanted, finished, started: report.started, session }, lanes, watched);
+    const wanted = wantedOf(finished, laneOf, (id, want) => this.#next(lanes, id, want, watched));
+    const swap =
+      wanted && this.#swapOf({ ...wanted, finished, started: report.started, session }, lanes, watched);
+    if (swap) leave(lanes, swap.ahead);
+    return swap;
+  }
+
+  #next(lanes: ReadonlyMap<string, Stood>, id: string, want: number, watched: Set<string>): Next | undefined {
+    const one = lanes.get(id);
+    if (!one?.open) return undefined;
+    if (this.#seat.prefetch > 0) return { ahead: aheadOf(one, want, lanes, watched) };
+    return { lane: nextOfLane(one, want, lanes, watched) };
   }
 
   #isUsual({ finished, active, appetite, claims, draining: isDraining, hinted }: Report): boolean {
-    const { slots, claimBatch } = this.#seat;
-    const most = Math.min(appetite, slots - active, claims ?? slots, claimBatch ?? slots);
+    const { slots, claimBatch, prefetch } = this.#seat;
+    // Claims that were made ahead are not made again.
+    const mayClaim = prefetch > 0 ? slots : Math.min(claims ?? slots, claimBatch ?? slots);
+    const most = Math.min(appetite, slots - active, mayClaim);
     return !isDraining && !hinted && finished.length > 0 && finished.length <= most;
   }
 
   #swapOf(
-    given: Pick<Swap, "finished" | "started" | "session"> & { readonly wanted: readonly SwapLane[] },
+    given: Pick<Swap, "finished" | "started" | "session" | "lanes" | "ahead">,
     lanes: ReadonlyMap<string, Stood>,
     watched: ReadonlySet<string>,
   ): Swap | undefined {
-    const { wanted, ...rest } = given;
-    const own = wanted.map(({ id }) => asksOf(lanes.get(id)?.lane.asks ?? "").map(({ gate }) => gate));
+    const ids = new Set([...given.lanes.map(({ id }) => id), ...given.ahead.map(({ lane }) => lane)]);
+    const own = [...ids].map((id) => asksOf(lanes.get(id)?.lane.asks ?? "").map(({ gate }) => gate));
     const leases = new Set(own.map((keys) => this.#leaseOf(keys)));
     const parkedOn = [...new Set(own.flat())];
     const gates = [...new Set([...parkedOn, ...watched])].flatMap((key) => this.#gates.get(key) ?? []);
     if (leases.size > 1) return undefined;
     const [leaseMs = null] = leases;
     const { claimLeaseMs } = this.#seat;
-    return { ...rest, sessions: this.#sessions, lanes: wanted, gates, parkedOn, leaseMs, claimLeaseMs };
+    return { ...given, sessions: this.#sessions, gates, parkedOn, leaseMs, claimLeaseMs };
   }
+
   #leaseOf(keys: readonly string[]): number | null {
     const leases = keys.flatMap((key) => this.#gates.get(key)?.leaseMs ?? []);
     return leases.length === 0 ? null : Math.min(...leases);
@@ -180,27 +172,27 @@ export class ShortWay {
   /** Returns whether every finished unit was replaced. If not, a whole pass must follow at once. */
   took({ finished }: Swap, swapped: Swapped | undefined): boolean {
     this.#swaps += 1;
-    const isWhole = swapped?.claimed.length === finished.length;
-    if (isWhole) {
+    const started = (swapped?.claimed.length ?? 0) + (swapped?.started.length ?? 0);
+    if (swapped && started === finished.length) {
       this.#misses = 0;
       for (const [id, spot] of swapped.from) {
         const one = this.#lanes?.get(id);
         if (one) one.first = { rank: one.lane.rank, ...spot };
       }
-    } else {
-      this.#lanes = undefined;
-      this.#pause = Math.min(LONGEST_PAUSE, 2 ** this.#misses);
-      this.#misses += 1;
+      return true;
     }
-    return isWhole;
+    this.#lanes = undefined;
+    this.#pause = Math.min(LONGEST_PAUSE, 2 ** this.#misses);
+    this.#misses += 1;
+    return false;
   }
 }
 
 /** The pass left nothing that the next one would have to look at. */
-function isAtRest({ view, decision, answer }: Seen): boolean {
+function isAtRest({ view, decision, answer }: WholePass): boolean {
   const { fair, yielded, ended, unread, next, again } = decision;
   if (answer.more || !fair || yielded || ended) return false;
-  const open = [view.lost, view.prefetched, view.parked ?? [], view.hidden ?? [], unread, next, again];
+  const open = [view.lost, view.parked ?? [], view.hidden ?? [], unread, next, again];
   return open.every((list) => list.length === 0);
 }
 
@@ -214,82 +206,39 @@ const isPlainEnd = (one: Finished): one is Ended =>
   !one.news &&
   !one.handler;
 
-/** Which units may replace the finished ones of each lane. Undefined if a pass has to decide about one of them. */
+/** What may replace the finished units of one lane. */
+interface Next {
+  readonly lane?: SwapLane | undefined;
+  readonly ahead?: readonly AheadClaim[] | undefined;
+}
+
+/** What may replace the finished units. Undefined if a pass has to decide about one of them. */
 function wantedOf(
   finished: readonly Ended[],
   laneOf: ReadonlyMap<number, LaneSpec>,
-  lanes: ReadonlyMap<string, Stood>,
-  watched: Set<string>,
-): SwapLane[] | undefined {
+  nextOf: (lane: string, want: number) => Next | undefined,
+): Pick<Swap, "lanes" | "ahead"> | undefined {
   const counts = new Map<string, number>();
   for (const { epoch } of finished) {
     const id = laneOf.get(epoch)?.id ?? "";
     counts.set(id, (counts.get(id) ?? 0) + 1);
   }
-  const wanted: SwapLane[] = [];
+  const lanes: SwapLane[] = [];
+  const ahead: AheadClaim[] = [];
   for (const [id, want] of counts) {
-    const one = lanes.get(id);
-    if (!one?.open) return undefined;
-    const fence = fenceOf(one, lanes, watched);
-    if (fence && compare(one.first, fence) >= 0) return undefined;
-    // A place in a queue of another rank is ahead of the whole lane or behind it.
-    wanted.push({ id, want, from: one.first, before: fence?.rank === one.lane.rank ? fence : null });
+    const next = nextOf(id, want);
+    if (next?.lane) lanes.push(next.lane);
+    else if (next?.ahead) ahead.push(...next.ahead);
+    else return undefined;
   }
-  return wanted;
+  return { lanes, ahead };
 }
 
-/**
- * The first place of another lane. A lane that a gate's rule holds back is passed over, and if it comes before
- * that place, the gate is watched.
- */
-function fenceOf(one: Stood, lanes: ReadonlyMap<string, Stood>, watched: Set<string>): Place | undefined {
-  const others = [...lanes.values()].filter((other) => other !== one);
-  let fence: Place | undefined;
-  for (const { heldBy, first } of others)
-    if (heldBy === undefined && (!fence || compare(first, fence) < 0)) fence = first;
-  for (const { heldBy, first } of others)
-    if (heldBy !== undefined && (!fence || compare(first, fence) < 0)) watched.add(heldBy);
-  return fence;
+/** These claims are on their way, so that a second exchange in flight starts those behind them. */
+function leave(lanes: ReadonlyMap<string, Stood>, ahead: readonly AheadClaim[]): void {
+  const gone = new Set(ahead.map(({ epoch }) => epoch));
+  for (const id of new Set(ahead.map(({ lane }) => lane))) {
+    const one = lanes.get(id);
+    if (one) one.ahead = one.ahead.filter(({ epoch }) => !gone.has(epoch));
+  }
 }
-
-/** All lanes that may have waiting units. */
-function stood(
-  { lanes, heads, beyond }: View,
-  scope: Scope,
-  decision: Decision,
-  gates: ReadonlyMap<string, GateRule>,
-): Map<string, Stood> {
-  const wants = new Map(scope.lanes.map(({ id, want }) => [id, want]));
-  const gone = new Set([...decision.moves.claim.map(({ id }) => id), ...decision.moves.expire]);
-  const states = new Map(decision.moves.lanes.map(({ lane, state }) => [lane, state]));
-  const units = new Map<string, HeadRow[]>();
-  for (const head of heads) units.set(head.lane, [...(units.get(head.lane) ?? []), head]);
-  const all = lanes.flatMap((lane): Stood[] => {
-    const shown = units.get(lane.id) ?? [];
-    const left = shown.find(({ id }) => !gone.has(id));
-    const isCut = shown.length >= (wants.get(lane.id) ?? 2);
-    // Units that other claimers have locked were not shown, so the lane may have more than it showed.
-    const first = scope.sideBySide ? lane.head : (left ?? (isCut ? shown.at(-1) : undefined));
-    if (!first) return [];
-    const { priority, at, id } = first;
-    const open = (states.get(lane.id) ?? lane.state) === "open" && mayFlow(lane, decision, gates);
-    const heldBy = left && heldByRule(decision, left.id).find((gate) => gates.has(gate));
-    return [{ lane, first: { rank: lane.rank, priority, at, id }, heldBy, open }];
-  });
-  const further = beyond.map((lane) => ({ lane, first: placeOf(lane), heldBy: undefined, open: false }));
-  return new Map([...further, ...all].map((one) => [one.lane.id, one]));
-}
-
-function mayFlow({ asks }: LaneRow, { plan }: Decision, gates: ReadonlyMap<string, GateRule>): boolean {
-  return asksOf(asks).every(({ gate, slots }) => {
-    const rule = gates.get(gate);
-    if (!rule || room(rule, 0) < slots) return false;
-    return !draining({ limit: rule.limit, held: plan.held.get(gate) ?? 0 });
-  });
-}
-
-/** No free slot ends these waits, only another limit. */
-const heldByRule = ({ plan }: Decision, unit: string): string[] =>
-  (plan.waiting.get(unit) ?? []).flatMap((reason) =>
-    reason.kind === "unset" || reason.kind === "paused" || reason.kind === "never" ? [reason.gate] : [],
-  );

@@ -124,10 +124,14 @@ export class Sight {
     return this.#lanes.size > CROWDED;
   }
 
-  /** The lanes and gates to look at now. Lanes in `always` come first. */
+  /**
+   * The lanes and gates to look at now. Lanes in `always` come first. `ahead` is how many units may be claimed ahead of
+   * their slots, whatever the gates admit.
+   */
   scope(
     always: ReadonlySet<string>,
     budget: number,
+    ahead = 0,
   ): Pick<
     Scope,
     | "lanes"
@@ -145,7 +149,7 @@ export class Sight {
     const { exclusive, shared, keys } = this.#gates.locks(chosen, told);
     const bounds = new Set(exclusive);
     return {
-      lanes: chosen.map((lane) => ({ id: lane.id, want: this.#want(lane, chosen.length, budget) })),
+      lanes: chosen.map((lane) => ({ id: lane.id, want: this.#want(lane, chosen.length, budget, ahead) })),
       without: [...this.#aside.keys()],
       exclusive,
       shared,
@@ -184,10 +188,10 @@ export class Sight {
   }
 
   /** The number of units to read: as many as could start, and one more to know whether the lane has more. */
-  #want(lane: Known, lanes: number, budget: number): number {
+  #want(lane: Known, lanes: number, budget: number, ahead: number): number {
     const queued = Math.max(2, this.#gates.queuedFor(lane));
     if (!lane.flows && lanes > FEW_LANES) return queued;
-    return Math.max(queued, Math.min(budget, this.#gates.mostOf(lane)) + 1);
+    return Math.max(queued, Math.min(budget, this.#gates.mostOf(lane) + ahead) + 1);
   }
 
   /** Updates the memory with the rows that a pass has seen. */

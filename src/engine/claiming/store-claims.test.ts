@@ -253,10 +253,20 @@ describe("an exchange", () => {
       ["0001", false],
       ["0002", false],
     ]);
-    a.finish("0000");
-    const answer = await a.exchange({ hinted: false });
-    expect(answer.started).toEqual(["0001"]);
-    expect(answer.claimed.map(({ id, held }) => [id, held])).toEqual([["0003", false]]);
+    const next = async (ended: string): Promise<unknown> => {
+      a.finish(ended);
+      const { started, claimed } = await a.exchange({ hinted: false });
+      return { started, claimed: claimed.map(({ id, held }) => [id, held]) };
+    };
+    expect(await next("0000")).toEqual({ started: ["0001"], claimed: [] });
+    // Now too few are left, so they are filled up.
+    expect(await next("0001")).toEqual({
+      started: ["0002"],
+      claimed: [
+        ["0003", false],
+        ["0004", false],
+      ],
+    });
   });
 });
 

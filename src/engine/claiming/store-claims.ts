@@ -140,6 +140,7 @@ export class StoreClaims implements Claims {
   async #swap(report: Report, swap: Swap): Promise<Answer | undefined> {
     const lanes = new Map(swap.finished.map(({ epoch }) => [epoch, this.#laneOf.get(epoch) as LaneSpec]));
     const swapped = await this.#store.swap(swap).catch((error: unknown) => {
+      this.#shortWay?.forget();
       // The whole pass finds out which data is to blame.
       if (isDataError(error)) return undefined;
       throw error;
@@ -151,28 +152,35 @@ export class StoreClaims implements Claims {
     for (const { epoch, lane } of swapped.claimed) this.#laneOf.set(epoch, specs.get(lane) as LaneSpec);
     this.#offers.renew();
     const { claimed } = swapped;
+    const begun = new Set(swapped.started);
+    // In the order of the line, however the store lists them.
+    const started = swap.ahead.flatMap(({ id }) => (begun.has(id) ? [id] : []));
     const now = swapped.now ?? 0;
-    if (isComplete)
-      return { now, claimed, started: [], refused: [], more: false, yielded: false, ended: false };
-    return this.#passAfter(report, swapped, [...specs.values()]);
+    if (isComplete) return { now, claimed, started, refused: [], more: false, yielded: false, ended: false };
+    return this.#passAfter(report, { ...swapped, started }, [...specs.values()]);
   }
 
   /** Slots were freed and not filled again, so a whole pass decides about them at once. */
   async #passAfter(
     report: Report,
-    { claimed, accepted }: Swapped,
+    { claimed, started, accepted }: Swapped,
     freed: readonly LaneSpec[],
   ): Promise<Answer> {
+    const begun = claimed.length + started.length;
     const rest: Report = {
       ...report,
       finished: report.finished.filter(({ id }) => !accepted.has(id)),
       started: [],
-      active: report.active + claimed.length,
-      appetite: Math.max(0, report.appetite - claimed.length),
+      active: report.active + begun,
+      appetite: Math.max(0, report.appetite - begun),
       claims: report.claims === undefined ? undefined : Math.max(0, report.claims - claimed.length),
     };
     const answer = await this.#wholePass(rest, freed);
-    return { ...answer, claimed: [...claimed, ...answer.claimed] };
+    return {
+      ...answer,
+      claimed: [...claimed, ...answer.claimed],
+      started: [...started, ...answer.started],
+    };
   }
 
   async #wholePass(report: Report, freed: readonly LaneSpec[] = []): Promise<Answer> {
@@ -252,15 +260,16 @@ export class StoreClaims implements Claims {
     const free = Math.min(report.appetite, Math.max(0, this.#seat.slots - report.active));
     // A pass looks only for the prefetched claims that are still missing.
     const ahead = Math.max(0, this.#laneOf.size - report.active - report.finished.length);
-    const budget = report.draining ? 0 : free + Math.max(0, this.#seat.prefetch - ahead);
-    const sight = this.#sight.scope(new Set(always.map(({ id }) => id)), budget);
+    const missing = Math.max(0, this.#seat.prefetch - ahead);
+    const budget = report.draining ? 0 : free + missing;
+    const sight = this.#sight.scope(new Set(always.map(({ id }) => id)), budget, missing);
     return {
       ...sight,
       session: this.#session,
       finished: report.finished,
       started: report.started,
       sideBySide: sight.sideBySide && !this.#reheads,
-      prefetching: this.#seat.prefetch > 0 ? free + 1 : 0,
+      prefetching: this.#seat.prefetch > 0 ? this.#seat.prefetch + free + 1 : 0,
       // Without a hint, there should be nothing new in line. A hint may be lost, so we also look now and
       // then.
       intake:

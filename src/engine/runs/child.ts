@@ -11,6 +11,7 @@ import type { NewChild } from "../../store/runs.ts";
 import { NESTED, RUNS } from "../../store/runs.ts";
 import type { Home } from "./home.ts";
 import { pathOf } from "./home.ts";
+import { stepOf } from "./step-of.ts";
 
 /** How many workflows may be nested in each other. */
 const MOST_DEPTH = 64;
@@ -42,22 +43,12 @@ const placesAbove = ({ path }: Home): number => (path === "" ? 0 : path.split("/
 export function optionsOfChild(home: Home, step: RunStep, item: number | undefined): string {
   const { startTimeoutMs, onStartTimeout } = storedOptions(home.run.options);
   const { root, owner, leaves } = home;
-  const stops = step.each !== null && step.each.onFailure !== "run-all";
   return optionsOfRun({
     startTimeoutMs,
     ...(onStartTimeout ? { onStartTimeout } : {}),
     timeoutMs: step.timeoutMs,
     ...(step.onFailure ? { onFailure: step.onFailure } : {}),
-    ...(step.detached?.wait === false
-      ? {}
-      : {
-          step: {
-            run: home.run.id,
-            name: step.name,
-            ...(step.each ? { each: true as const } : {}),
-            ...(stops ? { stops: true as const } : {}),
-          },
-        }),
+    ...(step.detached?.wait === false ? {} : { step: stepOf(home, step) }),
     ...(step.detached
       ? {}
       : {

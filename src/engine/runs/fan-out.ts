@@ -8,6 +8,7 @@
  */
 import { SluiceError } from "../../core/error.ts";
 import { windowKey } from "../../core/gate/key.ts";
+import { stoppedBy } from "../../core/run/fail-fast.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { aggregate, itemInput, itemsOf, windowOf } from "../../core/run/fan-out.ts";
 import { endError } from "../../core/task/end-error.ts";
@@ -123,17 +124,28 @@ export function conclude(
   items: readonly ItemSeen[],
   kept: Kept,
 ): StepMove & { readonly body: string } {
+  const unstarted = items.flatMap((seen) => (isStopped(seen) ? [outcomeText(seen)] : []))[0] ?? UNSTARTED;
   const byPlace = new Map(items.map((each) => [each.item, each]));
   const texts: string[] = [];
   const states: { state: ItemOutcome["state"] }[] = [];
   for (let index = 0; index < fan.total; index += 1) {
     const seen = byPlace.get(index);
     const before = seen ? undefined : keptText(kept, index, fan.total);
-    texts.push(seen ? outcomeText(seen) : (before ?? UNSTARTED));
+    texts.push(seen ? outcomeText(seen) : (before ?? unstarted));
     states.push({ state: seen ? stateOf(seen) : before === undefined ? "cancelled" : "succeeded" });
   }
   const body = `[${texts.join(",")}]`;
   return { ...moved(step, aggregate(states).state, null, body), body };
+}
+
+const isStopped = ({ state, body }: ItemSeen): boolean =>
+  state === "cancelled" && stoppedBy(body) !== undefined;
+
+/** The step whose failure kept every item from starting, if that is how the list ended. */
+export function unstartedBecause(items: readonly ItemSeen[], kept: Kept): string | undefined {
+  if (kept !== null && (isList(kept) ? kept.some(({ state }) => state === "succeeded") : kept.size > 0))
+    return undefined;
+  return items.every(isStopped) ? stoppedBy(items[0]?.body ?? null) : undefined;
 }
 
 const stateOf = ({ state }: ItemSeen): ItemOutcome["state"] =>

@@ -14,6 +14,8 @@ export interface Home extends Nesting {
   readonly namespace: string;
   /** The gates that its tasks ask for because of their place in the tree. */
   readonly ofLeaves: readonly string[];
+  /** True if nothing new starts in the run after a failure. */
+  readonly failFast: boolean;
 }
 
 const OF_EXECUTORS: readonly RunGate["name"][] = ["in-process", "workers", "async", "pods"];
@@ -38,7 +40,7 @@ export function homeOf(run: RunSeen, graph: Graph): Home {
     // So that every task of a tree asks for a gate of its root. A pause closes these gates.
     ...(owner === above.root ? [] : [runGateKey(above.root, "nested")]),
   ];
-  return { ...above, run, namespace: DEFAULT_NAMESPACE, owner, leaves, ofLeaves };
+  return { ...above, run, namespace: DEFAULT_NAMESPACE, owner, leaves, ofLeaves, failFast: graph.failFast };
 }
 
 /** The step with the asks for its locks, whose names are known now. Throws if one of them is not a name. */

@@ -3,7 +3,7 @@ import type { SluiceError } from "../../core/error.ts";
 import { runGateKey } from "../../core/gate/key.ts";
 import type { ItemOutcome } from "../../core/run/fan-out.ts";
 import { stepsOfEach } from "../../core/run/fan-out.ts";
-import type { Because, BeginningWait, Finish, ProgressState, RunNow, Want } from "../../core/run/progress.ts";
+import type { BeginningWait, Finish, ProgressState, RunNow, Want } from "../../core/run/progress.ts";
 import { progress, valuesOf } from "../../core/run/progress.ts";
 import { keptSteps } from "../../core/run/take-over.ts";
 import { storedOptions } from "../../core/unit-options.ts";
@@ -13,10 +13,12 @@ import type { NewUnit, RunMove, RunSeen, StepKey, StepMove, StepSeen } from "../
 import { STILL } from "../../store/runs.ts";
 import { handlerOf } from "../claiming/handler.ts";
 import { refuseTooDeep } from "./child.ts";
+import { failingFast } from "./fail-fast.ts";
 import type { Kept } from "./fan-out.ts";
-import { afterFailure, begin, conclude, create, keptItems } from "./fan-out.ts";
+import { afterFailure, begin, conclude, create, keptItems, unstartedBecause } from "./fan-out.ts";
 import type { Home } from "./home.ts";
 import { homeOf, withLocks } from "./home.ts";
+import { endOf, isWaiting, skipped, stateOf } from "./step-state.ts";
 import { boundedText, graphFrom, parse } from "./stored-json.ts";
 import type { UnitSettings } from "./unit.ts";
 import { unitOf } from "./unit.ts";
@@ -73,9 +75,15 @@ export class RunLook {
       timers: this.#timers,
       endItems: this.#endItems,
       again: this.#again,
-      finish: answer.finish && this.#finish(answer.finish),
+      // The look that follows an answer can read it.
+      finish: answer.finish && !this.#isAnswered() ? this.#finish(answer.finish) : null,
     };
-    return this.#rests(moved) ? { ...moved, claim: "rest" } : moved;
+    const whole = failingFast(moved, this.#run, this.#graph);
+    return this.#rests(whole) ? { ...whole, claim: "rest" } : whole;
+  }
+
+  #isAnswered(): boolean {
+    return this.#steps.some(({ answered }) => answered);
   }
 
   #startNow(): RunMove["start"] {
@@ -172,14 +180,15 @@ export class RunLook {
   /** Records a step that has ended. A step over a list continues or ends. */
   #absorb(seen: StepSeen): void {
     if (seen.state !== "open") return;
-    const { name, unit, body, fan, answer } = seen;
+    const { name, fan, answer } = seen;
     // The answer becomes the body of the step, where the next look finds it.
     if (answer !== null) {
       this.#steps.push({ name, state: answer, unit: null, body: null, answered: true });
+      // A failure has no output to wait for, and stops other steps now.
+      if (answer === "failed" && this.#graph.failFast) this.#states.set(name, answer);
       this.#again = true;
     }
-    if (seen.ended !== null)
-      this.#steps.push({ name, unit, body, state: stateOf(seen) as StepMove["state"] });
+    if (seen.ended !== null) this.#steps.push(endOf(seen));
     const step = this.#graph.steps.find((each) => each.name === name);
     if (!fan || !step || step.kind === "wait") return;
     const stopped = afterFailure(step, this.#run);
@@ -219,7 +228,15 @@ export class RunLook {
       this.#again = true;
       return;
     }
-    const { body, ...end } = conclude(step, fan, this.#wanted.items(key), this.#kept(step));
+    const items = this.#wanted.items(key);
+    const kept = this.#kept(step);
+    const failed = this.#graph.failFast ? unstartedBecause(items, kept) : undefined;
+    if (failed !== undefined) {
+      this.#steps.push(skipped(step.name, { kind: "failFast", step: failed }));
+      this.#states.set(step.name, "skipped");
+      return;
+    }
+    const { body, ...end } = conclude(step, fan, items, kept);
     this.#wanted.built(body.length);
     this.#steps.push({ ...end, body });
     this.#states.set(step.name, end.state);
@@ -355,22 +372,6 @@ function isStarted({ options }: RunSeen): boolean {
 
 /** A move that changes nothing. */
 export const nothing = ({ id, epoch }: RunSeen): RunMove => ({ ...STILL, run: id, epoch });
-
-/** Undefined for a step that is not open. */
-const isWaiting = ({ state, unit, fan }: StepSeen): boolean | undefined =>
-  state === "open" ? unit === null && fan === null : undefined;
-
-function stateOf({ state, ended }: StepSeen): ProgressState {
-  if (state !== "open" || ended === null) return state;
-  return ended === "succeeded" || ended === "cancelled" ? ended : "failed";
-}
-
-const skipped = (name: string, because: Because): StepMove => ({
-  name,
-  state: "skipped",
-  unit: null,
-  body: JSON.stringify(because),
-});
 
 const gatesOf = (run: string, graph: Graph) =>
   graph.gates.map(({ name, limit }) => ({ key: runGateKey(run, name), limit }));

@@ -8,6 +8,7 @@ import type { NewUnit } from "../../store/runs.ts";
 import { childOf, laneOfChild, optionsOfChild } from "./child.ts";
 import type { Home } from "./home.ts";
 import { executorGate } from "./home.ts";
+import { stepOf } from "./step-of.ts";
 
 export interface UnitSettings {
   newId(): string;
@@ -72,20 +73,12 @@ export function laneOfStep(home: Home, step: UnitStep, window?: string): LaneSpe
   return laneOf(step.queue, step.task, asks);
 }
 
-/** True if one failed item keeps the others from starting. */
-const isStopped = ({ each }: UnitStep): boolean => Boolean(each) && each?.onFailure !== "run-all";
-
-const optionsOf = ({ run }: Home, step: TaskStep): string =>
+const optionsOf = (home: Home, step: TaskStep): string =>
   optionsOfTask({
     retry: step.retry,
     timeoutMs: step.timeoutMs,
     ...(step.onFailure ? { onFailure: step.onFailure } : {}),
-    step: {
-      run: run.id,
-      name: step.name,
-      ...(step.each ? { each: true } : {}),
-      ...(isStopped(step) ? { stops: true } : {}),
-    },
+    step: stepOf(home, step),
     ...(step.gate === "pods" && step.pod ? { pod: step.pod } : {}),
     ...(step.gate === "workers" ? { cpu: true } : {}),
   });

@@ -4,13 +4,13 @@
  * epoch.
  */
 import { SluiceError } from "../../core/error.ts";
-import type { ClientCall } from "../../core/task/client-call.ts";
-import { storedOptions } from "../../core/unit-options.ts";
 import type { Env } from "../../env/env.ts";
 import type { Ending, Executor } from "../../executor/executor.ts";
 import type { Answer, Claimed, Claims } from "../claiming/claims.ts";
 import { withHandler } from "../claiming/handler.ts";
 import { ActiveSlots } from "./active.ts";
+import type { JobHost } from "./claimed-job.ts";
+import { ClaimedJob } from "./claimed-job.ts";
 import type { Holdings, Leased } from "./holdings.ts";
 import type { Journal } from "./journal.ts";
 import type { Machine } from "./machine.ts";
@@ -39,6 +39,7 @@ interface RunningParts {
 export class Running {
   readonly #parts: RunningParts;
   readonly #beginWithinMs: number;
+  readonly #host: JobHost;
   #clock = { storeNow: 0, at: 0 };
 
   /** `claimLeaseMs` is how long a claim may wait until its code starts. Unbounded if absent. */
@@ -47,19 +48,27 @@ export class Running {
     // The rest of the time is for the report to the store, so that a claim does not lapse just after its code
     // has started.
     this.#beginWithinMs = (claimLeaseMs ?? Number.POSITIVE_INFINITY) * 0.75;
+    const { answer, journal } = parts;
+    this.#host = {
+      answer,
+      hasBegun: (active) => this.#hasBegun(active),
+      progress: ({ id, epoch }, value) => journal.progress(id, epoch, value),
+      log: ({ id, epoch }, message, data) => journal.log(id, epoch, message, data),
+    };
   }
 
   /** Takes an answer of the store. No claim in it is older than `askedAt`. */
   take({ now, claimed, started }: Answer, askedAt: number): void {
     const { env, holdings, tell } = this.#parts;
     this.#clock = { storeNow: now, at: env.monotonic() };
-    for (const claim of claimed) {
-      tell({ kind: "claimed", id: claim.id, held: claim.held });
-      this.#have(claim, askedAt);
-    }
+    // These were claimed earlier, so they come first in their line.
     for (const id of started) {
       const claim = holdings.takeAhead(id);
       if (claim) this.#begin(claim, true, askedAt);
+    }
+    for (const claim of claimed) {
+      tell({ kind: "claimed", id: claim.id, held: claim.held });
+      this.#have(claim, askedAt);
     }
   }
 
@@ -102,39 +111,19 @@ export class Running {
   }
 
   async #execute(active: ActiveSlots, beginBy: number): Promise<void> {
-    const { journal } = this.#parts;
-    // An executor resolves even if the code throws. If the executor itself fails, only the attempt has
-    // failed, not the worker.
-    const ending = await this.#attempt(active, beginBy).catch(broken);
+    const { executor, journal } = this.#parts;
+    let ending: Ending;
+    try {
+      ending = await executor.run(new ClaimedJob(active, beginBy, this.#host));
+    } catch (error) {
+      // An executor resolves even if the code throws. If the executor itself fails, only the attempt has
+      // failed, not the worker.
+      ending = broken(error);
+    }
     if (journal.has(active.claim.epoch)) await journal.flush();
     this.#ended(active, ending);
     if (!ending.ok) await Promise.resolve(ending.stopping).catch(() => {});
     this.#stopped(active);
-  }
-
-  async #attempt(active: ActiveSlots, beginBy: number): Promise<Ending> {
-    const { executor, journal, answer } = this.#parts;
-    const { id, name, input, attempt, epoch, options } = active.claim;
-    const { timeoutMs, step, cpu, pod } = storedOptions(options);
-    return executor.run({
-      id,
-      name,
-      input,
-      attempt,
-      fence: epoch,
-      timeoutMs,
-      beginBy: Number.isFinite(beginBy) ? beginBy : undefined,
-      step,
-      cpu,
-      pod,
-      get signal() {
-        return active.signal;
-      },
-      begins: () => this.#hasBegun(active),
-      ...(answer ? { call: (call) => answered(active, answer, call) } : {}),
-      progress: (value) => journal.progress(id, epoch, value),
-      log: (message, data) => journal.log(id, epoch, message, data),
-    });
   }
 
   /** The executor calls this when the code starts. */
@@ -228,12 +217,6 @@ export class Running {
   forgetAll(reason: SluiceError): void {
     for (const active of this.#parts.holdings.clear()) active.abort(reason);
   }
-}
-
-/** A claim that is no longer ours starts nothing more. Its code may not have heard of it yet. */
-async function answered(active: ActiveSlots, answer: AnswerCall, call: ClientCall): Promise<unknown> {
-  if (active.abortedFor) throw active.abortedFor;
-  return answer(active.claim, call);
 }
 
 const CANCELLED = new SluiceError("CANCELLED", "The task was cancelled.");

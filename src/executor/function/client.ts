@@ -34,9 +34,10 @@ export function clientOf(job: Job, signal: () => AbortSignal, isOver: () => bool
       return (await ask({ verb: "submit", workflow: name, input: text, options })) as Created;
     },
     signal: async (event, payload, options = {}) => {
-      const name = typeof event === "string" ? event : event.id;
+      const named = typeof event === "string";
+      const name = named ? event : event.id;
       const text = textOf(`event "${name}"`, payload);
-      return (await ask({ verb: "signal", event: name, input: text, options })) as SignalSent;
+      return (await ask({ verb: "signal", event: name, named, input: text, options })) as SignalSent;
     },
     run: async () => (await ask({ verb: "run" })) as OwnRun | undefined,
   });

@@ -2,13 +2,13 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SluiceError } from "../../core/error.ts";
 import { jsonText } from "../../core/json.ts";
-import type { AnyTask, TaskClient } from "../../core/task/definition.ts";
+import type { AnyTask } from "../../core/task/definition.ts";
 import { sayIssues } from "../../core/task/issues.ts";
 import { after, soon } from "../../env/timers.ts";
 import type { Ending, Executor, Failed, Job } from "../executor.ts";
 import { inputOf } from "../input.ts";
 import { storedError } from "../stored-error.ts";
-import { clientOf } from "./client.ts";
+import { openContext } from "./context.ts";
 import { thrownBy } from "./thrown.ts";
 
 export class FunctionExecutor implements Executor {
@@ -32,13 +32,16 @@ export class FunctionExecutor implements Executor {
       return failed(error, false);
     }
     return job.timeoutMs === null
-      ? call(task, input, job, () => job.signal)
-      : callInTime(task, input, job, job.timeoutMs);
+      ? await call(task, input, job)
+      : await callInTime(task, input, job, job.timeoutMs);
   }
 }
 
-/** Returns the input as parsed by the task's schema. A violation is an error that no retry can fix. */
-export async function parseInput(task: AnyTask, value: unknown): Promise<unknown> {
+/**
+ * Gives the input as parsed by the task's schema. A violation is an error that no retry can fix. Without a schema
+ * there is nothing to wait for.
+ */
+export function parseInput(task: AnyTask, value: unknown): unknown {
   return task.input ? parseWith(task.input, value, `task "${task.id}"`) : value;
 }
 
@@ -51,34 +54,17 @@ export async function parseWith(schema: StandardSchemaV1, value: unknown, whose:
   });
 }
 
-/** Creates the signal only if the code asks for it. */
-async function call(task: AnyTask, input: unknown, job: Job, signal: () => AbortSignal): Promise<Ending> {
-  const { id, attempt, fence, step } = job;
-  let client: TaskClient | undefined;
-  let isOver = false;
+/** `signal` is that of the job, if no other one is given. */
+async function call(task: AnyTask, input: unknown, job: Job, signal?: AbortSignal): Promise<Ending> {
+  const { context, end } = openContext(job, signal);
   job.begins?.();
   try {
-    const value: unknown = await task.run(input as never, {
-      id,
-      attempt,
-      fence,
-      run: step?.run,
-      step: step?.name,
-      get signal() {
-        return signal();
-      },
-      get client() {
-        client ??= clientOf(job, signal, () => isOver);
-        return client;
-      },
-      progress: (progress) => job.progress(progress),
-      log: (message, data) => job.log(message, data),
-    });
+    const value: unknown = await task.run(input as never, context);
     return { ok: true, result: toJson(task.id, value) };
   } catch (error) {
-    return thrownBy(task, job, error);
+    return await thrownBy(task, job, error);
   } finally {
-    isOver = true;
+    end();
   }
 }
 
@@ -102,7 +88,7 @@ async function callInTime(task: AnyTask, input: unknown, job: Job, timeoutMs: nu
     cancel = after(timeoutMs, end, { keepsAlive: true });
   });
   const either = AbortSignal.any([job.signal, abort.signal]);
-  const ending = call(task, input, job, () => either);
+  const ending = call(task, input, job, either);
   const first = await Promise.race([ending, over]);
   cancel();
   if (!first) return { ...failed(timeout, true), stopping: ending.then(() => {}) };

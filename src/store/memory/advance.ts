@@ -9,9 +9,9 @@ import type { Advanced, DecideRuns, NewUnit, RunMove } from "../runs.ts";
 import type { News, RunSeen } from "../store.ts";
 import { insertChild, isCutOff, takeOver, tellParent } from "./child.ts";
 import { current } from "./claim.ts";
+import { endItems, endLine } from "./end-line.ts";
 import { claimOfRun, clearAway, endBelow, endRun } from "./end-run.ts";
 import { enqueue } from "./enqueue.ts";
-import { endItems } from "./item.ts";
 import { leaveNews, ofRun, someNews } from "./news.ts";
 import { bytes, gather, gathered } from "./results.ts";
 import { exitOfLost, settle } from "./settle.ts";
@@ -132,6 +132,7 @@ function apply(tables: Tables, now: number, move: RunMove, seen: RunSeen | undef
     tables.timer.put({ id: lane, kind: "items", at: now + afterMs });
   beginWaits(tables, now, move);
   for (const ending of move.endItems) endItems(tables, now, run, ending);
+  if (move.endLine) endLine(tables, now, run, move.endLine.because);
   // `endRun` leaves news of the run itself.
   if (finish) endRun(tables, now, run, finish);
   else if (move.again) leaveNews(tables, [ofRun(run)]);

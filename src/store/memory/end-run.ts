@@ -4,6 +4,7 @@ import type { RunState } from "../runs.ts";
 import { RUNS } from "../runs.ts";
 import type { NewTask } from "../store.ts";
 import { cutOff, cutThrough, tellParent } from "./child.ts";
+import { endStoppedBy } from "./end-line.ts";
 import { enqueue } from "./enqueue.ts";
 import { leaveNews, ofRun } from "./news.ts";
 import { runState } from "./run.ts";
@@ -45,6 +46,7 @@ export function endRun(
     tables.success.put({ workflow, run, at: now });
   leaveNews(tables, [ofRun(run)]);
   tellParent(tables, run);
+  if (verdict.state !== "succeeded") endStoppedBy(tables, now, run);
   if (handler) enqueue(tables, now, [handler]);
 }
 
@@ -85,6 +87,7 @@ export function cancelRun(
   else {
     const place = withdraw(tables, now, id, cancelledBy(by));
     if (place !== undefined) tellParent(tables, id);
+    if (place !== undefined) endStoppedBy(tables, now, id);
   }
   return { was };
 }

@@ -7,6 +7,7 @@ import type { LimitChange, TaskState } from "../store.ts";
 import { makesGate } from "../store.ts";
 import { announce } from "./arrival.ts";
 import { forgetEmptied } from "./aside.ts";
+import { endStoppedBy } from "./end-line.ts";
 import { cancelRun } from "./end-run.ts";
 import { leaveNewsOf } from "./news.ts";
 import { gateInForce } from "./read.ts";
@@ -21,6 +22,7 @@ export function cancel(tables: Tables, now: number, id: string, by: string): Was
   if (run) return { was: OF_RUN[run.was] };
   const was = withdraw(tables, now, id, cancelledBy(by));
   if (was) leaveNewsOf(tables, [id]);
+  if (was) endStoppedBy(tables, now, id);
   if (was) forgetEmptied(tables, id);
   const outcome = was ?? tables.outcome.get(id)?.state;
   return outcome && { was: outcome };

@@ -1,17 +1,14 @@
 /** The items of a step over a list: units that know their run, their step and their place in the list. */
 import { inLineSince } from "../in-line.ts";
-import type { ItemCounts, ItemRow, ItemSeen, RunMove, Standstill } from "../runs.ts";
-import { cutOff } from "./child.ts";
+import type { ItemCounts, ItemRow, ItemSeen, Standstill } from "../runs.ts";
 import { stays } from "./in-line.ts";
 import { events, stateOf } from "./read.ts";
 import type { StepRecord, Tables, TaskRecord } from "./tables.ts";
 import { inLine } from "./tables.ts";
-import { forgetTimers } from "./timer.ts";
-import { cancelledBy, placeOf, withdraw } from "./withdraw.ts";
 
 type Item = TaskRecord & { readonly item: number };
 
-const unitsOf = (tables: Tables, run: string, step: string): TaskRecord[] =>
+export const unitsOf = (tables: Tables, run: string, step: string): TaskRecord[] =>
   tables.task.all().filter((task) => task.run === run && task.step === step);
 
 const itemsOf = (tables: Tables, run: string, step: string): Item[] =>
@@ -30,21 +27,6 @@ export function itemsSeen(tables: Tables, run: string, step: string): ItemSeen[]
     const outcome = tables.outcome.get(id);
     return outcome ? [{ item, state: outcome.state, body: outcome.body }] : [];
   });
-}
-
-/** Cancels items that must not start any more. It leaves no news, because the caller knows. */
-export function endItems(
-  tables: Tables,
-  now: number,
-  run: string,
-  { step, inFlight }: RunMove["endItems"][number],
-): void {
-  for (const { id } of unitsOf(tables, run, step)) {
-    const place = placeOf(tables, id);
-    if (inFlight || place === "waiting" || place === "later")
-      if (withdraw(tables, now, id, cancelledBy("onFailure")) !== undefined) cutOff(tables, id);
-    if (tables.outcome.has(id)) forgetTimers(tables, id);
-  }
 }
 
 export function itemCounts(tables: Tables, step: StepRecord): ItemCounts | null {

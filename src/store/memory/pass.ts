@@ -6,8 +6,8 @@ import { isStopped } from "../store.ts";
 import { unbornIn } from "../unborn.ts";
 import { arrivals, beget, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
+import { endStopped } from "./end-line.ts";
 import { enqueue } from "./enqueue.ts";
-import { endItems } from "./item.ts";
 import * as look from "./look.ts";
 import { followers, leaveNews, sorted } from "./news.ts";
 import { gateInForce } from "./read.ts";
@@ -31,9 +31,8 @@ export function pass(tables: Tables, now: number, scope: Scope, decide: (view: V
   const accepted = scope.finished.filter(({ epoch }) => settled.has(epoch));
   const news = [...(scope.news ?? []), ...accepted.flatMap((one) => one.news ?? []), ...(moves.news ?? [])];
   const { atOnce, unlessFollowed } = sorted(news);
-  // This comes before the claims, so that none of these items is claimed.
-  for (const { run, failed, stops } of news)
-    if (stops && failed !== null) endItems(tables, now, run, { step: failed, inFlight: false });
+  // This comes before the claims and the starts, so that none of the ended units starts.
+  for (const one of news) endStopped(tables, now, one);
   const failed = [...accepted, ...moves.recover.filter(({ epoch }) => recovered.has(epoch))];
   enqueue(
     tables,

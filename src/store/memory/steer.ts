@@ -2,6 +2,7 @@
 import { pausedChange } from "../feed.ts";
 import type { NewTask } from "../store.ts";
 import { announce } from "./arrival.ts";
+import { endStoppedBy } from "./end-line.ts";
 import { claimOfRun, gatesOfRun } from "./end-run.ts";
 import { enqueue } from "./enqueue.ts";
 import { changeLimit } from "./hand.ts";
@@ -61,6 +62,7 @@ export function failWaiting(
   withdraw(tables, now, id, { state: "failed", body: error });
   forgetTimers(tables, id);
   leaveNewsOf(tables, [id]);
+  endStoppedBy(tables, now, id);
   if (handler) enqueue(tables, now, [handler]);
   return true;
 }

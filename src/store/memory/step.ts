@@ -19,7 +19,7 @@ export function stepSeen(tables: Tables, step: StepRecord): StepSeen {
   const { name, state, unit } = step;
   const fan = fanOf(step);
   const left = fan !== null && state === "open" && isLeft(tables, fan.lane);
-  const body = state === "skipped" ? step.body : null;
+  const body = state === "skipped" ? step.body : cancelledBody(tables, step);
   const answer = state === "open" ? tables.wait.get(pairKey(step.run, name))?.state : undefined;
   return {
     name,
@@ -30,6 +30,12 @@ export function stepSeen(tables: Tables, step: StepRecord): StepSeen {
     answer: answer ?? null,
     fan: fan && { ...fan, left },
   };
+}
+
+/** Who cancelled the unit of an open step. */
+function cancelledBody(tables: Tables, { state, unit }: StepRecord): string | null {
+  const outcome = state === "open" ? tables.outcome.get(unit ?? "") : undefined;
+  return outcome?.state === "cancelled" ? outcome.body : null;
 }
 
 /** Null if the step is not over a list. */

@@ -1,7 +1,7 @@
 /** The swap: finished units are replaced by the next of their lanes, if nothing has changed that a pass would decide about. */
 import { END, isBefore } from "../lane-place.ts";
-import type { HeadRow, Swap, SwapLane, Swapped } from "../store.ts";
-import { claim, markStarted } from "./claim.ts";
+import type { AheadClaim, HeadRow, Swap, SwapLane, Swapped } from "../store.ts";
+import { claim, markStarted, startPrefetched } from "./claim.ts";
 import { headRow } from "./look.ts";
 import { exitOf, settle } from "./settle.ts";
 import type { Tables } from "./tables.ts";
@@ -13,10 +13,17 @@ export function swap(tables: Tables, now: number, given: Swap): Swapped {
   const done = given.finished.filter(({ epoch }) => settled.has(epoch));
   const mayStart = done.length === given.finished.length && isUnchanged(tables, now, given);
   const units = mayStart ? given.lanes.flatMap((lane) => next(tables, now, lane)) : [];
+  const started = mayStart ? startPrefetched(tables, now, readyOf(tables, now, given)) : [];
   const claims = units.map(({ id }) => ({ id, held: true, leaseMs: given.leaseMs }));
   const claimed = claim(tables, now, claims, { session: given.session, leaseMs: given.claimLeaseMs });
   const from = new Map(units.toReversed().map(({ lane, priority, at, id }) => [lane, { priority, at, id }]));
-  return { now, claimed, accepted: new Set(done.map(({ id }) => id)), from };
+  return { now, claimed, started, accepted: new Set(done.map(({ id }) => id)), from };
+}
+
+function readyOf(tables: Tables, now: number, { ahead }: Swap): AheadClaim[] {
+  const isGood = ({ epoch, lane }: AheadClaim): boolean =>
+    tables.lane.get(lane)?.state === "open" && (tables.running.get(epoch)?.goodUntil ?? now + 1) > now;
+  return ahead.filter(isGood);
 }
 
 function isUnchanged(tables: Tables, now: number, { session, sessions, gates, parkedOn }: Swap): boolean {

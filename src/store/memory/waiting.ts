@@ -3,6 +3,7 @@ import type { RunMove } from "../runs.ts";
 import type { AwaitedEvent, NewSignal, NewWait, Signalled, StepKey, WaitAnswer, WaitRow } from "../store.ts";
 import { LAPSED, SIGNALS_AT_ONCE, SWEEP_AFTER_MS, waitSubject } from "../store.ts";
 import { leaveNews, ofRun } from "./news.ts";
+import { hearingOf } from "./since.ts";
 import type { SignalRecord, Tables, WaitRecord } from "./tables.ts";
 import { eventKey, pairKey } from "./tables.ts";
 import { forgetTimers } from "./timer.ts";
@@ -93,10 +94,10 @@ function begin(tables: Tables, now: number, { run, step }: StepKey, wait: NewWai
   if (sent) take(tables, now, record, sent);
 }
 
-/** The first signal since the run was submitted that is still kept and that no step of the run has taken. */
+/** The first signal that the run can hear, that is still kept, and that no step of the run has taken. */
 function firstSent(tables: Tables, now: number, { run, event }: WaitRecord): SignalRecord | undefined {
-  const since = tables.task.get(tables.run.get(run)?.root ?? run)?.createdAt ?? 0;
-  const taken = new Set(tables.wait.of(run).map(({ signalId }) => signalId));
+  const { since, taken: before } = hearingOf(tables, run);
+  const taken = new Set([...tables.wait.of(run).map(({ signalId }) => signalId), ...before]);
   const [first] = tables.signal
     .all()
     .filter((each) => each.at >= since && each.untilAt > now && !taken.has(each.id) && matches(event, each))

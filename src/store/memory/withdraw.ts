@@ -20,7 +20,7 @@ export const cancelledBy = (by: string): WithdrawVerdict => ({
 });
 
 /** Its place; undefined if it has an outcome. */
-export function placeOf(tables: Tables, id: string): Place | undefined {
+function placeOf(tables: Tables, id: string): Place | undefined {
   if (tables.waiting.has(id)) return "waiting";
   if (tables.later.has(id)) return "later";
   const [claim] = tables.running.of(id);

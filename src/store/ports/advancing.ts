@@ -34,7 +34,10 @@ export interface RunSeen {
   readonly earlier?: readonly Pick<StepMove, "name" | "state">[];
 }
 
-/** A step as `advance` sees it. Of its body only the reason of a skip is read, because it may be large. */
+/**
+ * A step as `advance` sees it. Of its body only the reason of a skip is read, because it may be large. If its unit was
+ * cancelled, the body says by whom.
+ */
 export interface StepSeen extends Omit<StepMove, "fan" | "wait" | "answered"> {
   /** The answer of a step that waits. */
   readonly answer: "succeeded" | "failed" | null;
@@ -75,6 +78,8 @@ export interface RunMove {
   readonly timers: readonly { readonly lane: string; readonly afterMs: number }[];
   /** Steps whose items must not start any more. With `inFlight`, running items are aborted too. */
   readonly endItems: readonly { readonly step: string; readonly inFlight: boolean }[];
+  /** A step has failed: other steps and items that are in line must not start, unless they handle failures. */
+  readonly endLine: { readonly because: string } | null;
   /**
    * `rest`: the claim gives its slots back, unless code of the run is still stopping. `line`: a claim that rests
    * goes back in line, in its old place.
@@ -99,6 +104,7 @@ export const STILL: Omit<RunMove, "run" | "epoch"> = {
   enqueue: [],
   timers: [],
   endItems: [],
+  endLine: null,
   claim: null,
   again: false,
   finish: null,

@@ -67,8 +67,11 @@ export const isStopped = (finished: Finished): finished is Stopped => finished.t
 export interface News {
   readonly run: string;
   readonly failed: string | null;
-  /** No more items of that step may start. Items in line end in the same transaction. */
-  readonly stops?: true | undefined;
+  /**
+   * What may no longer start: the other items of that step, or the other steps of the run, except those that handle
+   * failures. Units in line end in the same transaction.
+   */
+  readonly stops?: "items" | "run" | undefined;
   /**
    * The lane of an item that succeeded. If the same pass claims another unit of this lane, under a gate that
    * the pass has locked exclusively, no news is left: there is nothing to look at until that unit has ended.

@@ -9,8 +9,8 @@ import type { Claimed, Epoch } from "./sessions.ts";
 
 export interface SwapPort {
   /**
-   * Replaces finished units by the next units of their lanes, in one transaction. The reports are recorded in
-   * any case. Units are claimed only if everything in `swap` is still so. Returns undefined if nothing was
+   * Replaces finished units by the next units of their lanes, or by claims made ahead, in one transaction. The
+   * reports are recorded in any case. Units start only if everything in `swap` is still so. Returns undefined if nothing was
    * written at all. A store may always do that: the claimer makes a pass then.
    */
   swap(swap: Swap): Promise<Swapped | undefined>;
@@ -28,7 +28,13 @@ export interface Swap {
   readonly finished: readonly Ended[];
   /** Claims of this session whose code has begun since the last exchange. */
   readonly started: readonly Epoch[];
+  /** The lanes whose next units are claimed. */
   readonly lanes: readonly SwapLane[];
+  /**
+   * Claims of this session that were made ahead of their slots and take the slots now. A claim that has lapsed
+   * or expired, or whose lane is not open, does not start.
+   */
+  readonly ahead: readonly AheadClaim[];
   /**
    * All gates of these lanes, and the gates that hold back units ahead of them. None of them has a family.
    */
@@ -38,6 +44,10 @@ export interface Swap {
   readonly claimLeaseMs: number;
   /** The shortest lease of the gates of these lanes. */
   readonly leaseMs: number | null;
+}
+
+export interface AheadClaim extends Epoch {
+  readonly lane: string;
 }
 
 /** A lane with finished units. None of its units is claimed unless it is open. */
@@ -55,9 +65,11 @@ export interface SwapLane {
 export type LanePlace = LaneRow["head"];
 
 export interface Swapped {
-  /** The store's time. Null if nothing was claimed. */
+  /** The store's time. Null if nothing was claimed or started. */
   readonly now: number | null;
   readonly claimed: readonly Claimed[];
+  /** Those of the claims ahead that have started. */
+  readonly started: readonly string[];
   /** Units whose reports were accepted. */
   readonly accepted: ReadonlySet<string>;
   /** The place of the first unit that was claimed of each lane. */

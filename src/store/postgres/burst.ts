@@ -7,6 +7,7 @@
  */
 import type pg from "pg";
 import type { Row } from "../row.ts";
+import { Packet } from "./packet.ts";
 
 export interface Statement {
   readonly text: string;
@@ -25,12 +26,7 @@ export type Prepared = Map<string, readonly Column[]>;
 
 /** The part of the driver's connection that a flight is written to. */
 interface Wire {
-  readonly stream: { cork(): void; uncork(): void };
-  parse(message: { text: string; name: string }): void;
-  bind(message: { statement: string; values: readonly unknown[] }): void;
-  describe(message: { type: "P" }): void;
-  execute(message: object): void;
-  sync(): void;
+  readonly stream: { readonly writable: boolean; write(bytes: Buffer): boolean };
 }
 
 type Field = { readonly name: string; readonly dataTypeID: number };
@@ -54,21 +50,21 @@ export class Burst implements pg.Submittable {
   }
 
   submit(connection: pg.Connection): void {
-    // The driver has these methods, but its types do not declare them.
-    const wire = connection as unknown as Wire;
+    const packet = new Packet();
     // A statement may occur more than once in a flight.
     const sent = new Set<string>();
-    wire.stream.cork();
     for (const { text, values, name = "" } of this.#statements) {
       const known = this.#prepared.has(name) || sent.has(name);
-      if (!known) wire.parse({ text, name });
-      wire.bind({ statement: name, values: values.map(asText) });
-      if (!known) wire.describe({ type: "P" });
-      wire.execute({});
+      if (!known) packet.parse(name, text);
+      packet.bind(name, values.map(asText));
+      if (!known) packet.describe();
+      packet.execute();
       if (name) sent.add(name);
     }
-    wire.sync();
-    wire.stream.uncork();
+    packet.sync();
+    // The driver has this stream, but its types do not declare it.
+    const { stream } = connection as unknown as Wire;
+    if (stream.writable) stream.write(packet.bytes());
   }
 
   handleRowDescription({ fields }: { fields: readonly Field[] }): void {

@@ -3,7 +3,7 @@ import { nestedGraph } from "../graph-id.ts";
 import { inPortions } from "../portions.ts";
 import type { NewChild, NewUnit, RunMove, RunSeen } from "../runs.ts";
 import type { Sql } from "../sql.ts";
-import { oneOf, rows, sql } from "../sql.ts";
+import { by, oneOf, rows, sql } from "../sql.ts";
 
 const CHILD = {
   id: "text",
@@ -38,8 +38,10 @@ export const insertChildren = (children: readonly Child[], { id, graphId }: RunS
     })),
     (portion) =>
       sql`INSERT INTO sluice_run (id, workflow, graph, tags, source, rerun_of, paused, root, parent, depth)
-        SELECT r.id, r.workflow, r.graph, r.tags, r.source, ${portion.some(({ again }) => again !== null) ? EARLIER : "NULL"}, 0, r.root, r.parent, r.depth FROM ${rows("r", CHILD, portion)}`,
+        SELECT r.id, r.workflow, r.graph, r.tags, r.source, ${portion.some(({ again }) => again !== null) ? EARLIER : NO_EARLIER}, 0, r.root, r.parent, r.depth FROM ${rows("r", CHILD, portion)}`,
   );
+
+const NO_EARLIER = by({ postgres: "NULL::text", sqlite: "NULL", mysql: "NULL" });
 
 /** The unsuccessful child of the same step or item in the run that is repeated, if it had the same input. */
 const EARLIER = sql`(SELECT MAX(e.id) FROM sluice_task t JOIN sluice_task e ON e.run = r.again AND e.step = t.step AND COALESCE(e.item, -1) = COALESCE(t.item, -1) AND e.input = t.input

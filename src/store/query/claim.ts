@@ -77,7 +77,7 @@ export interface ClaimedThere {
  * On PostgreSQL: those of the rows `u` that nobody else has locked. A pass holds gates, so it must not wait for
  * somebody who ends these units and may wait for a claim that this pass has reported.
  */
-export const unlocked = (table: "sluice_waiting" | "sluice_later", which: Sql): Sql =>
+export const unlocked = (table: "sluice_waiting" | "sluice_later" | "sluice_running", which: Sql): Sql =>
   sql`u.id = ANY(ARRAY(SELECT u.id FROM ${raw(table)} u WHERE ${which} FOR UPDATE SKIP LOCKED))`;
 
 /** On PostgreSQL: the same in one statement with the choice of the units, which locks them. */
@@ -126,7 +126,7 @@ export const lockById = (claims: readonly HeldRow[]): Sql =>
   sql`SELECT id FROM sluice_running WHERE id ${oneOf(claims.map(({ id }) => id))} ORDER BY id${forUpdate}`;
 
 /** From the start on, the session's lease counts, and also the claim's own lease if it has one. */
-const began = sql`started_at = ${now}, until_at = ${leaseNow} + lease_ms`;
+export const began = sql`started_at = ${now}, until_at = ${leaseNow} + lease_ms`;
 
 /** Marks claims whose code runs as started. A lapsed claim stays lost. */
 export const markStarted = (claims: readonly HeldRow[]): Sql =>

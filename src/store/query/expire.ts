@@ -35,7 +35,7 @@ export interface EndWriting {
   readonly quiet: boolean;
 }
 
-interface End {
+export interface End {
   readonly state: FinalState;
   /** JSON text. */
   readonly body: string | null;
@@ -46,7 +46,7 @@ const CLAIMED = "u.session, u.claimed_at, u.claimed_n";
 const EXPIRED: End = { state: "expired", body: null };
 
 /** The delete decides: a unit that has moved on in the meantime is neither deleted nor ended. */
-function endFrom(
+export function endFrom(
   { table, which, stopping = sql`u.held = 1`, because, unlockedOnly = false }: Place,
   { state, body }: End,
   { dialect, quiet }: EndWriting,
@@ -58,7 +58,7 @@ function endFrom(
   if (dialect === "postgres") {
     const kept = sql`, s AS (${keepStopping(sql`u WHERE ${stopping}`, "u", because ?? state)})`;
     const told = sql`, c AS (${tellEnding(state, text, sql`u JOIN sluice_task t ON t.id = u.id WHERE 1 = 1`)})`;
-    const rows = unlockedOnly && table !== "sluice_running" ? unlocked(table, which) : which;
+    const rows = unlockedOnly ? unlocked(table, which) : which;
     const moved = sql`WITH u AS (DELETE FROM ${raw(table)} u WHERE ${rows} RETURNING *)${isClaim ? kept : raw("")}${quiet ? raw("") : told} INSERT INTO ${OUTCOME} SELECT ${values} FROM u`;
     return [quiet ? moved : tellsBeside(moved)];
   }
@@ -114,7 +114,7 @@ const EVERYWHERE = [
  * Ends units wherever they are. A pass locks the claims that it reports by id, before anything else, and waits
  * for no unit in line. So claims are locked by id here, too, and the two never wait for each other.
  */
-function endEverywhere(which: Sql, end: End, ending: EndWriting): Sql[] {
+export function endEverywhere(which: Sql, end: End, ending: EndWriting): Sql[] {
   const claimsById = sql`SELECT u.id FROM sluice_running u WHERE ${which} ORDER BY u.id${forUpdate}`;
   return EVERYWHERE.flatMap((table) => [
     ...(table === "sluice_running" && ending.dialect === "postgres" ? [claimsById] : []),
@@ -130,31 +130,6 @@ export const endUnitsOf = (runs: readonly string[], end: End, ending: EndWriting
   ...endEverywhere(sql`u.id IN (SELECT k.id FROM sluice_task k WHERE k.run ${oneOf(runs)})`, end, ending),
   tellChildren(runs),
 ];
-
-interface ItemsToEnd {
-  readonly run: string;
-  readonly step: string;
-  /** True to end running items, too. */
-  readonly inFlight: boolean;
-  /** For a pass: items that are locked are left to `advance`. */
-  readonly unlockedOnly?: boolean;
-}
-
-/** Ends items of a step that must not start any more. */
-export const endItems = (
-  { run, step, inFlight, unlockedOnly = false }: ItemsToEnd,
-  ending: EndWriting,
-): Sql[] => {
-  const which = sql`u.id IN (SELECT k.id FROM sluice_task k WHERE k.run = ${run} AND k.step = ${step})`;
-  const end: End = { state: "cancelled", body: JSON.stringify({ by: "onFailure" }) };
-  const inLine = ["sluice_waiting", "sluice_later"] as const;
-  return [
-    ...(inFlight
-      ? [...endEverywhere(which, end, ending), tellChildren([run])]
-      : inLine.flatMap((table) => endFrom({ table, which, unlockedOnly }, end, ending))),
-    sql`DELETE FROM sluice_timer WHERE id IN (SELECT t.id FROM sluice_task t JOIN sluice_outcome o ON o.id = t.id WHERE t.run = ${run} AND t.step = ${step})`,
-  ];
-};
 
 export const endWaiting = (id: string, end: End, ending: EndWriting): Sql[] =>
   endFrom({ table: "sluice_waiting", which: sql`u.id = ${id}` }, end, ending);

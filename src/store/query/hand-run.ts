@@ -14,6 +14,7 @@ import { forUpdate, now, oneOf, raw, sql } from "../sql.ts";
 import type { NewTask } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { tellParents } from "./child.ts";
+import { endStoppedBy } from "./end-line.ts";
 import { insertAlso } from "./enqueue.ts";
 import type { NewEvent } from "./event.ts";
 import { insertEvents } from "./event.ts";
@@ -43,6 +44,9 @@ const selectClaim = (id: string): Sql<RunClaim> =>
 const selectWaiting = (id: string): Sql<string> =>
   sql`SELECT id FROM sluice_waiting WHERE id = ${id}${forUpdate}`.as(idOf);
 
+export const selectOptions = (id: string): Sql<string> =>
+  sql`SELECT options FROM sluice_task WHERE id = ${id}`.as(({ options }) => text(options));
+
 /** One row if the run was in progress, gave its slots back and went back in line. */
 const selectBegan = (id: string): Sql<string> =>
   sql`SELECT id FROM sluice_run WHERE id = ${id} AND began_at IS NOT NULL`.as(idOf);
@@ -68,7 +72,8 @@ export function* cancelRun(
   if (!(yield* holdRun(id))) return undefined;
   const end = { state: "cancelled", body: JSON.stringify({ by: who }) } as const;
   for (let round = 0; round < 5; round += 1) {
-    const { waiting, later, running, outcome, began } = yield* flight({
+    const { waiting, later, running, outcome, began, options } = yield* flight({
+      options: selectOptions(id),
       waiting: selectWaiting(id),
       later: sql`SELECT id FROM sluice_later WHERE id = ${id}${forUpdate}`.as(idOf),
       running: selectClaim(id),
@@ -79,7 +84,11 @@ export function* cancelRun(
     if (claim) {
       const was = claim.startedAt === null ? "notStarted" : "started";
       if (which === "queued") return { was };
-      yield* commit([finished({ id, epoch: claim.epoch }, end, ending(dialect)), insertNewsOfRuns([id])]);
+      yield* commit([
+        finished({ id, epoch: claim.epoch }, end, ending(dialect)),
+        endStoppedBy(options[0], ending(dialect)),
+        insertNewsOfRuns([id]),
+      ]);
       return { was };
     }
     if (waiting.length + later.length > 0) {
@@ -87,6 +96,7 @@ export function* cancelRun(
         waiting.length > 0 ? endWaiting(id, end, ending(dialect)) : endLater(id, end, ending(dialect)),
         began.length > 0 && afterwards(id),
         tellParents([id]),
+        endStoppedBy(options[0], ending(dialect)),
       ]);
       return { was: "queued" };
     }
@@ -102,7 +112,8 @@ const runStateOf = (final: string): RunState =>
 
 export function* failRun(id: string, error: string, dialect: Dialect, handler?: NewTask): Flow<boolean> {
   if (!(yield* holdRun(id))) return false;
-  const { claims, waiting, began } = yield* flight({
+  const { claims, waiting, began, options } = yield* flight({
+    options: selectOptions(id),
     claims: selectClaim(id),
     waiting: selectWaiting(id),
     began: selectBegan(id),
@@ -110,13 +121,15 @@ export function* failRun(id: string, error: string, dialect: Dialect, handler?: 
   const [claim] = claims;
   if (!claim && waiting.length > 0 && began.length > 0) {
     const end = endWaiting(id, { state: "failed", body: error }, ending(dialect));
-    yield* commit([end, afterwards(id), tellParents([id]), insertAlso(handler ? [handler] : [])]);
+    const stopped = endStoppedBy(options[0], ending(dialect));
+    yield* commit([end, afterwards(id), tellParents([id]), stopped, insertAlso(handler ? [handler] : [])]);
     return true;
   }
   if (!claim) return false;
   const run = { id, epoch: claim.epoch };
   yield* commit([
     finished(run, { state: "failed", body: error, handler }, ending(dialect)),
+    endStoppedBy(options[0], ending(dialect)),
     insertNewsOfRuns([id]),
   ]);
   return true;
@@ -200,12 +213,13 @@ export function* reprioritize(id: string, priority: number, who: string): Flow<{
 }
 
 export function* failWaiting(id: string, error: string, dialect: Dialect, handler?: NewTask): Flow<boolean> {
-  const waiting = yield* send(selectWaiting(id));
+  const { waiting, options } = yield* flight({ waiting: selectWaiting(id), options: selectOptions(id) });
   if (waiting.length === 0) return false;
   yield* commit([
     endWaiting(id, { state: "failed", body: error }, ending(dialect)),
     sql`DELETE FROM sluice_timer WHERE id = ${id}`,
     insertNewsOf([id]),
+    endStoppedBy(options[0], ending(dialect)),
     insertAlso(handler ? [handler] : []),
   ]);
   return true;

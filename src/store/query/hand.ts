@@ -10,9 +10,10 @@ import { forUpdate, now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { FinalState, TaskState } from "../store.ts";
 import { insertArrivalsOf } from "./arrival.ts";
 import { forgetEmptied } from "./aside.ts";
+import { endStoppedBy } from "./end-line.ts";
 import type { NewEvent } from "./event.ts";
 import { archiveOutcome, insertEvents } from "./event.ts";
-import { cancelRun } from "./hand-run.ts";
+import { cancelRun, selectOptions } from "./hand-run.ts";
 import { insertNewsOf } from "./news.ts";
 import { keepStopping } from "./stopping.ts";
 import { tellEnded, tellEvents } from "./tell.ts";
@@ -79,7 +80,8 @@ export function* cancel(id: string, who: string, dialect: Dialect): Flow<{ was: 
   const run = yield* cancelRun(id, who, dialect);
   if (run) return { was: OF_RUN[run.was] };
   for (let round = 0; round < 5; round += 1) {
-    const { units, outcome } = yield* flight({
+    const { units, outcome, options } = yield* flight({
+      options: selectOptions(id),
       units: selectUnit(id),
       outcome: sql`SELECT state FROM sluice_outcome WHERE id = ${id}`.as(({ state }) =>
         word<FinalState>(state),
@@ -87,7 +89,8 @@ export function* cancel(id: string, who: string, dialect: Dialect): Flow<{ was: 
     });
     const [unit] = units;
     if (unit) {
-      yield* commit(endByHand(unit, who));
+      const stopped = endStoppedBy(options[0], { dialect, quiet: false });
+      yield* commit([endByHand(unit, who), stopped]);
       return { was: stateOf(unit) };
     }
     const [was] = outcome;

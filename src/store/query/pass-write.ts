@@ -7,9 +7,9 @@ import { unbornIn } from "../unborn.ts";
 import type { Announced, Arrived } from "./arrival.ts";
 import { bestPerLane, deleteArrivals, insertGates, takeIn } from "./arrival.ts";
 import { claim, startPrefetched } from "./claim.ts";
+import { endStopped } from "./end-line.ts";
 import { insertAlso } from "./enqueue.ts";
-import type { EndWriting } from "./expire.ts";
-import { endItems, expireWaiting } from "./expire.ts";
+import { expireWaiting } from "./expire.ts";
 import { lockLanes, moveLanes } from "./lanes.ts";
 import { followers, insertNews, insertNewsUnless, sorted } from "./news.ts";
 import type { Looked, PassSeen } from "./pass-look.ts";
@@ -47,8 +47,8 @@ export const secondFlight = (decided: Decided, dialect: Dialect) => {
     // They handle failures that this pass has recorded.
     handlers: insertAlso(handlersOf(decided)),
     expired: moves.expire.length > 0 && expireWaiting(moves.expire, ending),
-    // This comes before the claims, so that none of the ended items is claimed.
-    ended: news.flatMap((each) => endOfItems(each, ending)),
+    // This comes before the claims and the starts, so that none of the ended units starts.
+    ended: news.flatMap((each) => endStopped(each, ending)),
     claimed: claims(decided, dialect),
     news: tellNews(news, decided),
     tellClaimed: !quiet && moves.claim.length > 0 && tellClaimed(idsOf(moves.claim), decided.scope.session),
@@ -105,11 +105,6 @@ function handlersOf({ scope, accepted, moves, view }: Decided): NewTask[] {
   ];
   return failures.flatMap((one) => ("handler" in one && one.handler) || []);
 }
-
-const endOfItems = ({ run, failed, stops }: News, ending: EndWriting): Sql[] =>
-  stops && failed !== null
-    ? endItems({ run, step: failed, inFlight: false, unlockedOnly: true }, ending)
-    : [];
 
 function tellNews(news: readonly News[], { scope, view, moves }: Decided): Sql[] {
   const { atOnce, unlessFollowed } = sorted(news);

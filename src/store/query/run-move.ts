@@ -7,9 +7,9 @@ import { waitSubject } from "../runs.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import { now, rows, sql } from "../sql.ts";
 import { childrenIn, insertChildren, takeOver } from "./child.ts";
+import { endItems, endLine, endStoppedBy } from "./end-line.ts";
 import { insertTasks, putInLine } from "./enqueue.ts";
 import type { EndWriting } from "./expire.ts";
-import { endItems } from "./expire.ts";
 import { finished } from "./run-end.ts";
 import { exitOfLost, settle } from "./settle.ts";
 import { isStillStopping } from "./stopping.ts";
@@ -47,7 +47,9 @@ export function writesOf(
     ...(ending.quiet ? [] : tellMove(move, seen)),
     ...insertWaits(waits, taken, ending.quiet),
     ...move.endItems.flatMap((items) => endItems({ run, ...items }, ending)),
+    ...(move.endLine ? endLine({ run, ...move.endLine }, ending) : []),
     ...(finish ? finished({ id: run, epoch }, finish, ending) : []),
+    ...(finish && finish.state !== "succeeded" ? endStoppedBy(seen?.options, ending) : []),
   ];
 }
 

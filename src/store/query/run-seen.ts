@@ -102,7 +102,7 @@ const LEFT = sql`CASE WHEN s.lane IS NULL OR s.state <> 'open' THEN 0 WHEN (SELE
    WHEN (SELECT d.id FROM sluice_later d WHERE d.lane = s.lane LIMIT 1) IS NOT NULL THEN 1 ELSE 0 END`;
 
 const selectSteps = (ids: readonly string[]): Sql<{ readonly run: string; readonly step: StepSeen }> =>
-  sql`SELECT s.run, s.name, s.state, s.unit, CASE WHEN s.state = 'skipped' THEN s.body ELSE NULL END AS body, o.state AS ended, w.state AS answer, s.lane, s.total, s.created, ${LEFT} AS left_over FROM sluice_step s
+  sql`SELECT s.run, s.name, s.state, s.unit, CASE WHEN s.state = 'skipped' THEN s.body WHEN o.state = 'cancelled' THEN o.body ELSE NULL END AS body, o.state AS ended, w.state AS answer, s.lane, s.total, s.created, ${LEFT} AS left_over FROM sluice_step s
     LEFT JOIN sluice_outcome o ON o.id = s.unit AND s.state = 'open' LEFT JOIN sluice_wait w ON w.run = s.run AND w.step = s.name AND s.state = 'open' WHERE s.run ${oneOf(ids)} ORDER BY s.run, s.name`.as(
     (row) => ({ run: text(row.run), step: stepSeen(row) }),
   );

@@ -11,38 +11,29 @@
 import type { Flow } from "../flow.ts";
 import { flight, lastFlight } from "../flow.ts";
 import { END, isBefore } from "../lane-place.ts";
-import { flag, idOf, int } from "../row.ts";
+import { flag } from "../row.ts";
 import type { Dialect, Sql } from "../sql.ts";
-import {
-  each,
-  forShare,
-  forUpdateSkipLocked,
-  leaseNow,
-  now,
-  oneOf,
-  raw,
-  rows,
-  sql,
-  throughKey,
-} from "../sql.ts";
+import { each, forUpdateSkipLocked, now, rows, sql } from "../sql.ts";
 import type { HeadRow, LanePlace, Swap, SwapLane, Swapped } from "../store.ts";
 import type { ClaimedThere } from "./claim.ts";
-import { byEpoch, claim, claimChosen, markStarted } from "./claim.ts";
-import { laneStateNumber } from "./lane-row.ts";
+import { byEpoch, claim, claimChosen, markStarted, startPrefetched } from "./claim.ts";
 import { headRow, selectNow, UNIT } from "./look.ts";
 import { tellExits } from "./pass-write.ts";
 import { exitOf, SETTLED, settle, settleUnheard } from "./settle.ts";
-import { selectListening, tellClaimed } from "./tell.ts";
+import { lanesOf, readyOf, selectOpen, selectReady, startAhead } from "./swap-ahead.ts";
+import { isUnchanged, OPEN, shareGates } from "./swap-checks.ts";
+import { selectListening, tellClaimed, tellStarted } from "./tell.ts";
 
 export const swap = (given: Swap, dialect: Dialect): Flow<Swapped | undefined> =>
   dialect === "postgres" ? swapAtOnce(given) : swapInSteps(given, dialect);
 
 function* swapAtOnce(given: Swap): Flow<Swapped | undefined> {
-  const { settled, shared, claimed } = yield* lastFlight({
+  const { settled, shared, claimed, ahead } = yield* lastFlight({
     settled: settleUnheard(given.finished.map(exitOf)),
     begun: given.started.length > 0 && markStarted(given.started),
     shared: shareGates(given),
-    claimed: claimNext(given),
+    claimed: given.lanes.length > 0 && claimNext(given),
+    ahead: given.ahead.length > 0 && startAhead(given),
   });
   if (settled.length === 0) return undefined;
   claimed.sort((a, b) => byEpoch(a.claim, b.claim));
@@ -52,6 +43,7 @@ function* swapAtOnce(given: Swap): Flow<Swapped | undefined> {
   return {
     now: shared[0] ?? null,
     claimed: claimed.map(({ claim: one }) => one),
+    started: ahead,
     accepted: acceptedOf(given, settled),
     from,
   };
@@ -60,32 +52,6 @@ function* swapAtOnce(given: Swap): Flow<Swapped | undefined> {
 function acceptedOf({ finished }: Swap, settled: readonly number[]): Set<string> {
   const epochs = new Set(settled);
   return new Set(finished.filter(({ epoch }) => epochs.has(epoch)).map(({ id }) => id));
-}
-
-/** Returns the store's time, once per gate. */
-const shareGates = ({ gates }: Swap): Sql<number> =>
-  sql`SELECT ${now} AS now FROM sluice_gate WHERE name ${oneOf(gates.map(({ key }) => key))} ORDER BY name${forShare}`.as(
-    (row) => int(row.now),
-  );
-
-const RULE = { name: "text", capacity: "int", paused: "int", line: "text", lease: "int" } as const;
-/** Stands for NULL. */
-const NONE = -9;
-
-/** True if the session is alive and the gates are as they were seen. The gates are locked by now. */
-function isUnchanged({ session, sessions, gates, parkedOn }: Swap): Sql {
-  const none = raw(String(NONE));
-  const count = raw(String(gates.length));
-  const seen = gates.map(({ key, limit, paused, line, leaseMs }) => {
-    return { name: key, capacity: limit ?? NONE, paused: paused ? 1 : 0, line, lease: leaseMs ?? NONE };
-  });
-  // One for its own session, nothing for those that were seen, too much for a new one.
-  const alive = sql`SELECT COALESCE(sum(CASE WHEN s.id = ${session} THEN 1 WHEN s.id ${oneOf(sessions)} THEN 0 ELSE 2 END), 0)
-    FROM sluice_session s WHERE ${throughKey("s.id")} AND s.expires_at > ${leaseNow}`;
-  return sql`(${alive}) = 1
-    AND (SELECT l.id FROM sluice_lane l WHERE l.parked ${oneOf(parkedOn)} LIMIT 1) IS NULL
-    AND (SELECT count(*) FROM ${rows("g", RULE, seen)} WHERE (SELECT k.name FROM sluice_gate k WHERE k.name = g.name AND k.paused = g.paused
-      AND COALESCE(k.capacity, ${none}) = g.capacity AND k.line = g.line AND COALESCE(k.lease_ms, ${none}) = g.lease) IS NOT NULL) = ${count}`;
 }
 
 /** Only numbers and our own ids, so that the index of the line can be searched between them. */
@@ -114,8 +80,6 @@ function spansOf({ id, want, from, before }: SwapLane) {
   };
 }
 
-const OPEN = raw(String(laneStateNumber("open")));
-
 /** Units that another transaction has locked are skipped: it is claiming or ending them. */
 function claimNext(given: Swap): Sql<ClaimedThere> {
   const { session, claimLeaseMs: leaseMs, leaseMs: ownLeaseMs, finished, lanes } = given;
@@ -135,26 +99,28 @@ function* swapInSteps(given: Swap, dialect: "sqlite" | "mysql"): Flow<Swapped> {
     shared: shareGates(given),
     clock: selectNow(),
     unchanged: sql`SELECT CASE WHEN ${isUnchanged(given)} THEN 1 ELSE 0 END AS so`.as(({ so }) => flag(so)),
-    open: sql`SELECT l.id FROM sluice_lane l WHERE l.id ${oneOf(given.lanes.map(({ id }) => id))} AND l.state = ${OPEN}`.as(
-      idOf,
-    ),
-    heads: selectNext(given.lanes),
+    open: selectOpen(lanesOf(given)),
+    heads: given.lanes.length > 0 && selectNext(given.lanes),
+    ready: given.ahead.length > 0 && selectReady(given.ahead),
     listening: selectListening(),
   });
   const accepted = acceptedOf(given, seen.settled);
   const clock = seen.clock[0] ?? 0;
   const mayStart = accepted.size === given.finished.length && seen.unchanged[0] === true;
   const next = mayStart ? nextOf(given, seen.heads, new Set(seen.open)) : [];
+  const start = mayStart ? readyOf(given, seen.ready, new Set(seen.open)) : [];
   const ids = next.map(({ id }) => id);
   const { session, claimLeaseMs: leaseMs, leaseMs: ownLeaseMs } = given;
   const quiet = seen.listening.length === 0;
-  const { claimed } = yield* lastFlight({
+  const { claimed, started } = yield* lastFlight({
     tellSettled: !quiet && tellExits(exits.filter(({ id }) => accepted.has(id))),
     claimed: ids.length > 0 && claim({ ids, session, held: true, leaseMs, ownLeaseMs }, dialect),
     tellClaimed: !quiet && ids.length > 0 && tellClaimed(ids, session),
+    started: start.length > 0 && startPrefetched(start),
+    tellStarted: !quiet && start.length > 0 && tellStarted(start),
   });
   const from = new Map(next.toReversed().map(({ lane, priority, at, id }) => [lane, { priority, at, id }]));
-  return { now: clock, claimed: claimed.sort(byEpoch), accepted, from };
+  return { now: clock, claimed: claimed.sort(byEpoch), started, accepted, from };
 }
 
 /** The end of the span is compared later: no index leads to it here, and without one the whole line is read. */

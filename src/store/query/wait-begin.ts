@@ -13,6 +13,8 @@ import { now, oneOf, raw, rows, sql } from "../sql.ts";
 import type { AwaitedEvent, NewWait, StepKey } from "../store.ts";
 import { waitSubject } from "../store.ts";
 import { insertEvents } from "./event.ts";
+import type { Audible } from "./since.ts";
+import { hearingOf } from "./since.ts";
 import { tellRuns } from "./tell-others.ts";
 import { holdToWait, insertFields } from "./topic.ts";
 import { answered } from "./wait-answer.ts";
@@ -38,11 +40,12 @@ export function* sentBefore(moves: readonly RunMove[]): Flow<Taken> {
     .flatMap(({ run, step, wait: { event } }): ForEvent[] => (event ? [{ run, step, event }] : []));
   if (waiting.length === 0) return new Map();
   yield* holdToWait(waiting.map(({ event }) => event.name));
+  const hearing = yield* hearingOf([...new Set(waiting.map(({ run }) => run))]);
   const { sent } = yield* flight({
     fields: insertFields(
       waiting.map(({ event: { name, match } }) => ({ event: name, names: match.map(([field]) => field) })),
     ),
-    sent: waiting.map((wait) => selectSent(wait, ofRun(waiting, wait.run))),
+    sent: waiting.map((wait) => selectSent(wait, hearing.get(wait.run) as Audible, ofRun(waiting, wait.run))),
   });
   const taken = new Map<string, string>();
   const used = new Set<string>();
@@ -64,8 +67,12 @@ interface Sent {
   readonly signal: string;
 }
 
-/** Signals since the run was submitted that are still kept, and that no other step of the run has taken. */
-function selectSent({ run, step, event: { name, match } }: ForEvent, most: number): Sql<Sent> {
+/** Signals that the run can hear, that are still kept, and that no other step of the run has taken. */
+function selectSent(
+  { run, step, event: { name, match } }: ForEvent,
+  { since, taken }: Audible,
+  most: number,
+): Sql<Sent> {
   const [first, ...rest] = match.map(fieldKey);
   const others = rest.map(
     (key) =>
@@ -73,18 +80,14 @@ function selectSent({ run, step, event: { name, match } }: ForEvent, most: numbe
   );
   const source =
     first === undefined
-      ? sql`sluice_signal s WHERE s.event = ${name} AND s.at >= ${SUBMITTED(run)}`
-      : sql`sluice_signal_field f JOIN sluice_signal s ON s.id = f.signal_id WHERE f.event = ${name} AND f.field_key = ${first} AND f.at >= ${SUBMITTED(run)}`;
+      ? sql`sluice_signal s WHERE s.event = ${name} AND s.at >= ${since}`
+      : sql`sluice_signal_field f JOIN sluice_signal s ON s.id = f.signal_id WHERE f.event = ${name} AND f.field_key = ${first} AND f.at >= ${since}`;
   const order = raw(first === undefined ? "s.at, s.id" : "f.at, f.signal_id");
   return sql`SELECT s.id FROM ${source} AND s.until_at > ${now}${others.reduce((all, one) => sql`${all}${one}`, raw(""))}
-      AND (SELECT MIN(w.step) FROM sluice_wait w WHERE w.run = ${run} AND w.signal_id = s.id) IS NULL ORDER BY ${order} LIMIT ${raw(String(most))}`.as(
+      AND (SELECT MIN(w.step) FROM sluice_wait w WHERE w.run = ${run} AND w.signal_id = s.id) IS NULL${taken.length > 0 ? sql` AND NOT s.id ${oneOf(taken)}` : raw("")} ORDER BY ${order} LIMIT ${raw(String(most))}`.as(
     ({ id }) => ({ subject: waitSubject({ run, step }), run, signal: text(id) }),
   );
 }
-
-/** Of the run at the top of the tree. */
-const SUBMITTED = (run: string): Sql =>
-  sql`(SELECT t.created_at FROM sluice_task t WHERE t.id = COALESCE((SELECT u.root FROM sluice_run u WHERE u.id = ${run}), ${run}))`;
 
 const WAIT = {
   run: "text",

@@ -15,12 +15,12 @@ afterEach(() => vi.restoreAllMocks());
 
 const job = { id: "id1", name: "send", attempt: 1, signal: new AbortController().signal } as unknown as Job;
 
-async function ran(activity: Activity): Promise<void> {
+async function ran(activity: Activity, of: Job = job): Promise<void> {
   const run = async (begun: Job) => {
     begun.begins?.();
     return { ok: true, result: null } as never;
   };
-  await activity.around({ run }).run(job);
+  await activity.around({ run }).run(of);
   activity.watch({ kind: "finished", id: "id1", to: "succeeded" } as never);
 }
 
@@ -34,6 +34,15 @@ test("what tasks do is told behind the banner, however early they began", async 
   said = "";
   await ran(activity);
   expect(said).toMatch(/^.*started\n.*done in .*\n$/);
+});
+
+test("each line of a step names the step and its run", async () => {
+  const activity = new Activity(new Map([["send", {}]]) as unknown as App["tasks"]);
+  activity.begin();
+  await ran(activity, { ...job, step: { run: "01run", name: "mail" } });
+  expect(said).toMatch(
+    /started {2}\(step mail of run 01run\)\n.* done in \S+ {2}\(step mail of run 01run\)\n$/,
+  );
 });
 
 test("a warning does not wait for the banner", () => {

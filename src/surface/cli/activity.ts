@@ -15,10 +15,12 @@ import { localTime } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import type { Style } from "./table.ts";
 import { colours, padTo, safe } from "./text.ts";
+import { watchedJob } from "./watched-job.ts";
 
 interface Run {
   readonly name: string;
   readonly attempt: number;
+  readonly step: Job["step"];
   startedAt: number;
   error?: string;
 }
@@ -63,25 +65,26 @@ export class Activity {
   }
 
   async #run(executor: Executor, job: Job): Promise<Ending> {
-    const run: Run = { name: job.name, attempt: job.attempt, startedAt: performance.now() };
+    const run: Run = {
+      name: job.name,
+      attempt: job.attempt,
+      step: job.step,
+      startedAt: performance.now(),
+    };
     this.#runs.set(job.id, run);
-    const ending = await executor.run({
-      ...job,
-      begins: () => {
-        run.startedAt = performance.now();
-        this.#line(job.id, run, job.attempt > 1 ? `started, attempt ${job.attempt}` : "started", colours.dim);
-        job.begins?.();
-      },
-      log: (message, data) => {
-        this.#line(
-          job.id,
-          run,
-          `| ${message}${data === undefined ? "" : ` ${readableJson(data)}`}`,
-          colours.dim,
-        );
-        job.log(message, data);
-      },
-    });
+    const ending = await executor.run(
+      watchedJob(job, {
+        begins: () => {
+          run.startedAt = performance.now();
+          const what = job.attempt > 1 ? `started, attempt ${job.attempt}` : "started";
+          this.#line(job.id, run, what, colours.dim);
+        },
+        log: (message, data) => {
+          const more = data === undefined ? "" : ` ${readableJson(data)}`;
+          this.#line(job.id, run, `| ${message}${more}`, colours.dim);
+        },
+      }),
+    );
     if (!ending.ok) run.error = ending.error.message;
     if ((job.signal.reason as { code?: unknown } | undefined)?.code === "CANCELLED") {
       this.#runs.delete(job.id);
@@ -148,8 +151,9 @@ export class Activity {
     else this.#warn(isAway(error) ? `The store could not be reached, trying again: ${text}` : text);
   }
 
-  #line(id: string, { name }: Run, what: string, style: Style): void {
-    const line = `${localTime()}  ${padTo(safe(name), this.#nameWidth)}  ${id}  ${style(safe(what))}\n`;
+  #line(id: string, { name, step }: Run, what: string, style: Style): void {
+    const of = step ? colours.dim(`  (step ${safe(step.name)} of run ${step.run})`) : "";
+    const line = `${localTime()}  ${padTo(safe(name), this.#nameWidth)}  ${id}  ${style(safe(what))}${of}\n`;
     if (this.#held) this.#held.push(line);
     else process.stdout.write(line);
   }

@@ -1,4 +1,5 @@
 /** The runs below a run, for output. A tree can be large, so only some of them are read. */
+import type { ItemView } from "../../api/item-view.ts";
 import type { RunWithSteps, StepView } from "../../api/run-view.ts";
 import type { Sluice } from "../../api/sluice.ts";
 
@@ -39,7 +40,7 @@ export async function readBelow(
 /** Items that run come first, then those that failed. */
 async function idsOf(sluice: Sluice, run: string, step: StepView): Promise<string[]> {
   if (!step.items) return step.unit === null ? [] : [step.unit];
-  const items = await sluice.runs.items(run, step.name, { limit: 200 });
+  const items = await lastClaimed(sluice, run, step);
   const rank = { running: 0, claimed: 0, failed: 1 } as const satisfies Partial<Record<string, number>>;
   const rankOf = (state: string): number => rank[state as keyof typeof rank] ?? 2;
   return items
@@ -47,6 +48,27 @@ async function idsOf(sluice: Sluice, run: string, step: StepView): Promise<strin
     .sort((a, b) => rankOf(a.state) - rankOf(b.state) || a.index - b.index)
     .slice(0, MOST_ITEMS)
     .map(({ unit }) => unit);
+}
+
+/** Items are claimed in the order of the list, so those in flight are among the last that were claimed. */
+function lastClaimed(sluice: Sluice, run: string, { name, items }: StepView): Promise<ItemView[]> {
+  const { running = 0, succeeded = 0, failed = 0, cancelled = 0 } = items ?? {};
+  const claimed = running + succeeded + failed + cancelled;
+  return sluice.runs.items(run, name, { after: Math.max(-1, claimed - MOST_READ), limit: MOST_READ });
+}
+
+const MOST_READ = 200;
+
+/** Items in flight that are runs, at most `most` of them. */
+export async function itemsInFlight(
+  sluice: Sluice,
+  run: string,
+  step: StepView,
+  most: number,
+): Promise<ItemView[]> {
+  const items = await lastClaimed(sluice, run, step);
+  const inFlight = items.filter(({ state }) => state === "running" || state === "claimed");
+  return inFlight.slice(0, Math.min(most, MOST_ITEMS));
 }
 
 /** The name of an item's run in a tree: `[3]`. */

@@ -23,6 +23,12 @@ export function findEither(sluice: Sluice, given: string, options: GlobalOptions
   return find(sluice, given, options, ["task", "run"]);
 }
 
+/** The task or the run that a step is. A step without one is explained with its run. */
+export async function findBelow(sluice: Sluice, top: string, path: string): Promise<Found> {
+  const { run, unit } = await sluice.runs.find(top, path);
+  return unit === null ? { id: run, kind: "run" } : known(sluice, unit);
+}
+
 async function find(
   sluice: Sluice,
   given: string,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { SluiceError } from "../../core/error.ts";
 import type { Action, Remedy } from "../../core/remedy.ts";
-import { REMEDIES } from "../../core/remedy.ts";
+import { callOf, REMEDIES } from "../../core/remedy.ts";
 import { createProgram } from "./program.ts";
 import { sayError, sayRemedy } from "./remedy.ts";
 
@@ -20,7 +20,7 @@ const EACH: { readonly [A in Action]: Extract<Remedy, { action: A }> } = {
   cancelRun: { action: "cancelRun", run: "01m7" },
   rerun: { action: "rerun", run: "01m7" },
   approve: { action: "approve", run: "01kxt", step: "release" },
-  signal: { action: "signal", event: "paid", payload: { orderId: "A 1" } },
+  signal: { action: "signal", event: "paid", match: { orderId: "A 1" } },
   listRuns: { action: "listRuns", state: "started" },
   cancelTask: { action: "cancelTask", task: "01m7" },
   listTasks: { action: "listTasks" },
@@ -29,7 +29,7 @@ const EACH: { readonly [A in Action]: Extract<Remedy, { action: A }> } = {
   startWorker: { action: "startWorker", queue: "mail" },
   deploy: { action: "deploy" },
   migrate: { action: "migrate" },
-  explain: { action: "explain", unit: "01m7" },
+  explainRun: { action: "explainRun", run: "01m7" },
   inspect: { action: "inspect" },
 };
 
@@ -51,6 +51,27 @@ describe("a remedy as a command", () => {
   test("says LIMIT where a person chooses, and quotes what could mislead a shell", () => {
     expect(sayRemedy({ action: "setLimit", gate: "pool:tenant=o'neil; rm" }, {})).toBe(
       "npx sluice limits set 'pool:tenant=o'\\''neil; rm' LIMIT",
+    );
+  });
+
+  test("leaves a hole for what only a person knows, which is no JSON", () => {
+    const signal = { action: "signal", event: "paid", match: { orderId: "A 1" } } as const;
+    expect(sayRemedy(signal, {})).toBe(`npx sluice signal paid '{"orderId":"A 1", …}' --app app.ts`);
+    expect(callOf(signal)).toBe('sluice.signal("paid", {"orderId":"A 1", …})');
+    expect(sayRemedy({ ...signal, match: {} }, {})).toBe("npx sluice signal paid '{…}' --app app.ts");
+  });
+
+  test("says who answers, if only some may", () => {
+    const approve = { action: "approve", run: "01m7", step: "ok" } as const;
+    expect(sayRemedy(approve, {})).toBe("npx sluice runs approve 01m7 ok");
+    expect(callOf(approve)).toBe('sluice.runs.approve("01m7", "ok")');
+    expect(sayRemedy({ ...approve, by: ["ana"] }, {})).toBe("npx sluice runs approve 01m7 ok --by ana");
+    expect(callOf({ ...approve, by: ["ana"] })).toBe('sluice.runs.approve("01m7", "ok", { by: "ana" })');
+    expect(sayRemedy({ ...approve, by: ["ana", "bob"] }, {})).toBe(
+      "npx sluice runs approve 01m7 ok --by NAME",
+    );
+    expect(callOf({ ...approve, by: ["ana", "bob"] })).toBe(
+      'sluice.runs.approve("01m7", "ok", { by: NAME })',
     );
   });
 

@@ -2,7 +2,7 @@
 import type { Sentence } from "../../api/explain.ts";
 import type { SluiceError } from "../../core/error.ts";
 import type { Remedy } from "../../core/remedy.ts";
-import { LIMIT, withRemedies } from "../../core/remedy.ts";
+import { LIMIT, payloadToFill, whoOf, withRemedies } from "../../core/remedy.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { appFile, toPaste } from "./settings.ts";
 import { quoted } from "./shell.ts";
@@ -37,9 +37,9 @@ function wordsOf(remedy: Remedy): string {
     case "rerun":
       return `runs rerun ${appFile()} ${quoted(remedy.run)}`;
     case "approve":
-      return `runs approve ${quoted(remedy.run)} ${quoted(remedy.step)}`;
+      return `runs approve ${quoted(remedy.run)} ${quoted(remedy.step)}${remedy.by ? ` --by ${quoted(whoOf(remedy.by))}` : ""}`;
     case "signal":
-      return `signal ${quoted(remedy.event)} ${quoted(JSON.stringify(remedy.payload))}`;
+      return `signal ${quoted(remedy.event)} ${quoted(payloadToFill(remedy.match))} --app ${appFile()}`;
     case "listRuns":
       return `runs list${remedy.state ? ` --state ${remedy.state}` : ""}`;
     case "cancelTask":
@@ -56,8 +56,8 @@ function wordsOf(remedy: Remedy): string {
       return `deploy ${appFile()}`;
     case "migrate":
       return "migrate";
-    case "explain":
-      return `why ${quoted(remedy.unit)}`;
+    case "explainRun":
+      return `why ${quoted(remedy.run)}`;
     case "inspect":
       return "doctor";
   }

@@ -12,7 +12,13 @@ type Answer = GlobalOptions & { readonly by?: string; readonly note?: string };
 
 export function addRunAnswers(runs: Command): void {
   for (const verb of ["approve", "reject"] as const)
-    withBy(withRun(runs.command(verb)).argument("<step>", "the step that waits for an answer"), "answers")
+    withBy(
+      withRun(runs.command(verb)).argument(
+        "<step>",
+        "the step that waits for an answer; below the run, a path like group/ok or ship[3]/ok",
+      ),
+      "answers",
+    )
       .description(
         verb === "approve"
           ? "answer yes: the step succeeds"

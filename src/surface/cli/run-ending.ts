@@ -10,6 +10,9 @@ import { colours } from "./text.ts";
 export const isOver = (state: RunState): boolean =>
   state === "succeeded" || state === "failed" || state === "cancelled";
 
+/** The run that is rerun, paused and resumed with this one: the run at the top of its tree. */
+export const rootOf = ({ id, child }: RunView): string => child?.root ?? id;
+
 /** A sentence, or undefined if the run has not ended. Leave out `now` if the reader saw the run end. */
 export function runEnding(run: RunView, now?: number): string | undefined {
   if (!isOver(run.state) || run.finishedAt === null) return undefined;
@@ -64,10 +67,13 @@ export function sayError(error: StoredError | undefined): string {
   return code ? message : `${name}: ${message ?? JSON.stringify(error)}`;
 }
 
+/** Said without "was": it failed, but it was skipped. */
+const ENDED_BY_ITSELF: ReadonlySet<string> = new Set(["succeeded", "failed"]);
+
 /** Why a step never ran. */
 export function saySkipped({ because }: StepView): string {
   if (because?.kind === "need")
-    return `step ${because.step} ${because.was === "failed" ? "failed" : `was ${because.was}`}`;
+    return `step ${because.step} ${ENDED_BY_ITSELF.has(because.was) ? because.was : `was ${because.was}`}`;
   if (because?.kind === "failFast") return `step ${because.step} failed, and the workflow has failFast`;
   return because ? "its condition is not met" : "";
 }

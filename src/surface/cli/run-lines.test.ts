@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { StepView } from "../../api/run-view.ts";
+import type { ToldLine } from "./run-lines.ts";
 import { RunLines } from "./run-lines.ts";
 import type { Seen, Why } from "./run-seen.ts";
 
@@ -39,8 +40,26 @@ const seen = (
 function changes(before: Seen | undefined, now: Seen): string[] {
   const lines = new RunLines();
   if (before) lines.tell(before);
-  return lines.tell(now);
+  return textsOf(lines.tell(now));
 }
+
+const textsOf = (lines: readonly ToldLine[]): string[] => lines.map(({ text }) => text);
+
+test("each line has the time of what it tells", () => {
+  const times = (lines: RunLines, of: Seen): number[] => lines.tell(of).map(({ at }) => at);
+  const lines = new RunLines();
+  const queued = { state: "queued", queuedAt: 500, startedAt: null, dequeuedAt: null };
+  expect(times(lines, seen(step({}), { run: queued }))).toEqual([500]);
+  const started = { ...queued, state: "started", startedAt: 1_500, dequeuedAt: 1_000 };
+  const claimed = step({ state: "running", attempt: 1, claimedAt: 2_000 });
+  expect(times(lines, seen(claimed, { run: started }))).toEqual([1_500, 2_000]);
+  const moved = { ...claimed, progress: { done: 1, of: 2 } };
+  expect(times(lines, seen(moved, { run: started }))).toEqual([5_000]);
+  const over = { ...started, state: "succeeded", finishedAt: 4_000 };
+  expect(times(lines, seen({ ...claimed, state: "succeeded", finishedAt: 3_000 }, { run: over }))).toEqual([
+    3_000, 4_000,
+  ]);
+});
 
 const running = step({ state: "running", attempt: 1, claimedAt: 2_000 });
 
@@ -61,7 +80,7 @@ describe("a run that is watched in a log", () => {
   test("progress is told once in a while", () => {
     const lines = new RunLines();
     const at = (now: number, done: number): string[] =>
-      lines.tell({ ...seen({ ...running, progress: { done, of: 10 } }), now });
+      textsOf(lines.tell({ ...seen({ ...running, progress: { done, of: 10 } }), now }));
     at(3_000, 0);
     expect(at(4_000, 1)).toEqual(["sync     2s  █░░░░░░░░░ 1/10"]);
     expect(at(5_000, 2)).toEqual([]);
@@ -73,10 +92,12 @@ describe("a run that is watched in a log", () => {
     const lines = new RunLines();
     const counts = { total: 4, created: 4, waiting: 2, running: 2, succeeded: 0, failed: 0, cancelled: 0 };
     const at = (now: number, more: object, of: Partial<StepView> = { state: "running" }): string[] =>
-      lines.tell({
-        ...seen(step({ ...of, items: { ...counts, enqueuedAt: 0, since: 1_000, until: null, ...more } })),
-        now,
-      });
+      textsOf(
+        lines.tell({
+          ...seen(step({ ...of, items: { ...counts, enqueuedAt: 0, since: 1_000, until: null, ...more } })),
+          now,
+        }),
+      );
     expect(at(2_000, {})).toEqual(["nightly  01k started", "sync     started, 4 items"]);
     expect(at(3_000, { waiting: 1, succeeded: 1 })).toEqual([
       "sync     2s  ███░░░░░░░ 1/4 done, 2 in flight, 1 waiting, about 6s left",

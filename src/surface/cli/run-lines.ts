@@ -10,13 +10,19 @@ import { padTo, safe, widthOf } from "./text.ts";
 /** The progress of a step is shown at most once in this time, because it may change constantly. */
 const QUIET_MS = 5_000;
 
+export interface ToldLine {
+  /** When it happened, by the clock of the store. For what goes on, when it was seen. */
+  readonly at: number;
+  readonly text: string;
+}
+
 export class RunLines {
   #before: Seen | undefined;
   /** When the progress of each step was last shown. */
   readonly #told = new Map<string, number>();
 
-  /** The lines about what has changed since the last call. The first call returns everything. */
-  tell(seen: Seen): string[] {
+  /** The lines about what has changed since the last call, each with its time. The first call returns everything. */
+  tell(seen: Seen): ToldLine[] {
     const lines = changes(this.#before, seen, (step) => this.#mayTell(step, seen.now));
     this.#before = seen;
     return lines;
@@ -31,19 +37,37 @@ export class RunLines {
 
 type MayTell = (step: string) => boolean;
 
-function changes(before: Seen | undefined, seen: Seen, mayTell: MayTell): string[] {
+function changes(before: Seen | undefined, seen: Seen, mayTell: MayTell): ToldLine[] {
   const { run } = seen;
   const width = Math.max(...[run.workflow, ...run.steps.map(({ name }) => name)].map(widthOf));
   const known = new Map(before?.run.steps.map((step) => [step.name, step]));
-  const line = (name: string, what: string): string => `${padTo(safe(name), width)}  ${safe(what)}`;
+  const line = (name: string, what: string, at: number | null): ToldLine => ({
+    at: at ?? seen.now,
+    text: `${padTo(safe(name), width)}  ${safe(what)}`,
+  });
   const steps = run.steps.flatMap((step) => {
     const what = ofStep(known.get(step.name), step, { before, seen, mayTell });
-    return what === undefined ? [] : [line(step.name, what)];
+    return what === undefined ? [] : [line(step.name, what, timeOf(known.get(step.name), step))];
   });
   const what = ofRun(before, seen);
-  const own = what === undefined ? [] : [line(run.workflow, what)];
+  const own = what === undefined ? [] : [line(run.workflow, what, timeOfRun(before?.run, run))];
   // The end of a run comes after the lines of its steps. All its other lines come before them.
   return run.finishedAt === null ? [...own, ...steps] : [...steps, ...own];
+}
+
+/** When a step entered its state. Null if it has not changed, or nobody knows. */
+function timeOf(
+  was: StepView | undefined,
+  { state, claimedAt, finishedAt, attempt, items }: StepView,
+): number | null {
+  if (was?.state === state && was.attempt === attempt) return null;
+  return state === "running" ? (claimedAt ?? items?.since ?? null) : finishedAt;
+}
+
+function timeOfRun(was: RunWithSteps | undefined, run: RunWithSteps): number | null {
+  if (was?.state === run.state) return null;
+  if (run.state === "queued") return run.queuedAt;
+  return run.finishedAt ?? run.startedAt ?? run.dequeuedAt;
 }
 
 function ofRun(before: Seen | undefined, seen: Seen): string | undefined {
@@ -104,6 +128,8 @@ function ofOne(
       const why = whys.get(step.name);
       return why?.text && why.gist !== before?.whys.get(step.name)?.gist ? `waits: ${why.text}` : undefined;
     }
+    case "answered":
+      return isSame ? undefined : "answered";
     case "running":
       if (!isSame) return `started${step.attempt > 1 ? `, attempt ${step.attempt}` : ""}`;
       return tellsMore(was?.progress, step.progress) && mayTell(step.name)

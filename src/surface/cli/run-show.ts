@@ -8,9 +8,7 @@ import type { StoppingView } from "../../api/stopping.ts";
 import { awaits } from "../../api/wait-view.ts";
 import { describe } from "../../core/gate/describe.ts";
 import { gateTitle } from "../../core/gate/kind.ts";
-import { resultsOf } from "../../core/run/fan-out.ts";
 import { sayDuration } from "../../core/time.ts";
-import type { Json } from "../../core/workflow/template.ts";
 import type { Below } from "./below.ts";
 import { nameOfItem, readBelow } from "./below.ts";
 import { withRun } from "./common.ts";
@@ -18,7 +16,15 @@ import { findRun } from "./find.ts";
 import type { ItemStanding } from "./item-standing.ts";
 import { itemBar, sayItemsEnd, sayLeft, standingOf } from "./item-standing.ts";
 import { print } from "./output.ts";
-import { cancelledBy, runStateCell, sayError, saySkipped, stepRanFor, stepWaitedFor } from "./run-ending.ts";
+import {
+  cancelledBy,
+  rootOf,
+  runStateCell,
+  sayError,
+  saySkipped,
+  stepRanFor,
+  stepWaitedFor,
+} from "./run-ending.ts";
 import { historyOf } from "./run-history.ts";
 import { count, sayTags, stateCell, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
@@ -115,10 +121,17 @@ function rowsOf(run: RunWithSteps, waits: StepWaits, below: Below, now: number, 
       step.attempt === 0 || step.kind !== "task" ? "-" : String(step.attempt),
       waited(step, waits[step.name] ?? [], now),
       step.takenOver ? `reused from ${step.takenOver}` : (stepRanFor(step, now) ?? "-"),
-      outcome(step, run, now),
+      withChild(step, outcome(step, run, now)),
     ],
     ...below.of(step).flatMap((child) => rowsBelow(step, child, below, now, `${lead}  `)),
   ]);
+}
+
+/** A person needs the ID of a run below this one to look into it. What has succeeded is shown whole. */
+function withChild({ kind, unit, items, state }: StepView, cell: Cell): Cell {
+  const isRun = (kind === "workflow" || kind === "group") && !items;
+  if (!isRun || unit === null || state === "succeeded") return cell;
+  return { ...cell, text: `run ${unit}${cell.text === "" ? "" : `: ${cell.text}`}` };
 }
 
 function rowsBelow(step: StepView, child: RunWithSteps, below: Below, now: number, lead: string): Row[] {
@@ -164,7 +177,7 @@ function waited(step: StepView, perGate: StepWaits[string], now: number): string
 }
 
 /** The most child runs that are shown with their steps. */
-const MOST_BELOW = 50;
+const MOST_BELOW = 20;
 
 /** The data for scripts contains the full text. */
 const MOST_SHOWN = 200;
@@ -184,13 +197,13 @@ function outcome(step: StepView, run: RunWithSteps, now: number): Cell {
 }
 
 function itemsOutcome(step: StepView, standing: ItemStanding): Cell {
-  if (step.state === "succeeded")
-    return { text: cutTo(JSON.stringify(resultsOf(step.result as Json)), MOST_SHOWN) };
+  if (step.state === "succeeded") return { text: cutTo(JSON.stringify(step.result), MOST_SHOWN) };
   if (step.state !== "failed") return { text: count(standing.total, "item"), style: colours.dim };
   return { text: cutTo(sayItemsEnd(step, standing), MOST_SHOWN), style: colours.red };
 }
 
-function next({ id, state, paused, steps }: RunWithSteps, options: GlobalOptions): string[] {
+function next(run: RunWithSteps, options: GlobalOptions): string[] {
+  const { id, state, paused, steps } = run;
   if (state === "failed")
     return [
       ...steps.flatMap(({ name, state: was, items }) =>
@@ -198,10 +211,10 @@ function next({ id, state, paused, steps }: RunWithSteps, options: GlobalOptions
           ? [`Items that failed: ${toPaste(options, `runs items ${id} ${name} --failed`)}`]
           : [],
       ),
-      `Run it again, keeping what succeeded: ${toPaste(options, `runs rerun ${appFile()} ${id}`)}`,
+      `Run it again, keeping what succeeded: ${toPaste(options, `runs rerun ${appFile()} ${rootOf(run)}`)}`,
     ];
   if (paused && state === "started")
-    return [`It is paused. To resume: ${toPaste(options, `runs resume ${id}`)}`];
+    return [`It is paused. To resume: ${toPaste(options, `runs resume ${rootOf(run)}`)}`];
   if (state === "queued" || state === "started" || state === "notStarted")
     return [`What it waits for: ${toPaste(options, `why ${id}`)}`];
   return [];

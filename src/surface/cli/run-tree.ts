@@ -30,6 +30,7 @@ const LOOKS: Readonly<Record<StepViewState, readonly [sign: string, style: Style
   pending: ["·", colours.dim],
   later: ["↻", colours.yellow],
   waiting: ["◌", colours.yellow],
+  answered: ["◌", colours.green],
   running: ["▶", colours.cyan],
   succeeded: ["✔", colours.green],
   failed: ["✖", colours.red],
@@ -109,6 +110,8 @@ function plainNote(step: StepView, { run, now, whys }: Seen): string {
       return `will be retried, attempt ${step.attempt + 1}`;
     case "waiting":
       return `waiting${again ? again : ` for ${sayDuration(now - (step.inLine.at(-1)?.from ?? now))}`}${whys.get(step.name)?.text ? `: ${whys.get(step.name)?.text}` : ""}`;
+    case "answered":
+      return "answered";
     case "running":
       return `${time}${again}${step.progress === undefined ? "" : `  ${sayProgress(step.progress)}`}`;
     case "succeeded":

@@ -74,7 +74,7 @@ function drawn(): (seen: Seen) => void {
 function written(): (seen: Seen) => void {
   const lines = new RunLines();
   return (seen) => {
-    for (const line of lines.tell(seen)) process.stdout.write(`${localTime()}  ${line}\n`);
+    for (const line of lines.tell(seen)) process.stdout.write(`${localTime(line.at)}  ${line.text}\n`);
   };
 }
 

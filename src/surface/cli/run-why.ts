@@ -6,13 +6,14 @@ import type { StepWhy } from "../../api/run-why.ts";
 import type { Sluice } from "../../api/sluice.ts";
 import type { Reason } from "../../core/gate/reason.ts";
 import { sayDuration } from "../../core/time.ts";
+import { itemsInFlight } from "./below.ts";
 import type { ItemStanding } from "./item-standing.ts";
 import { sayStanding, standingOf } from "./item-standing.ts";
 import { print } from "./output.ts";
 import { whyQueued } from "./queue.ts";
 import { reasonLines } from "./reason-lines.ts";
 import { withCommands } from "./remedy.ts";
-import { isOver, ranFor, runEnding, stepRanFor } from "./run-ending.ts";
+import { isOver, ranFor, rootOf, runEnding, stepRanFor } from "./run-ending.ts";
 import { count } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { appFile, toPaste } from "./settings.ts";
@@ -27,11 +28,8 @@ interface Asked {
   readonly needs: readonly string[];
   /** For a step that is a run in progress: the same of its own steps. */
   readonly below?: Below | undefined;
-}
-
-interface Below {
-  readonly run: RunWithSteps;
-  readonly steps: readonly Asked[];
+  /** For a step over a list whose items are runs: the same of items in flight. */
+  readonly inFlight?: readonly Below[];
 }
 
 interface Seen {
@@ -40,6 +38,9 @@ interface Seen {
   readonly reasons: readonly Reason[];
   readonly steps: readonly Asked[];
 }
+
+/** A run below the one that was asked about. */
+type Below = Seen;
 
 export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions): Promise<void> {
   const { run: found, now, reasons, waiting } = await sluice.runs.why(id);
@@ -70,7 +71,7 @@ export async function whyRun(sluice: Sluice, id: string, options: GlobalOptions)
 /** The most child runs that are explained. */
 const MOST_BELOW = 20;
 
-/** Child runs are explained with their parents, as far as `room` allows. For a list, `why CHILD` explains each. */
+/** Child runs are explained with their parents, as far as `room` allows. Of a list, some items in flight are. */
 async function askBelow(
   sluice: Sluice,
   run: RunWithSteps,
@@ -80,16 +81,27 @@ async function askBelow(
   const steps: Asked[] = [];
   for (const step of run.steps) {
     const asked = ask(run, step, waiting);
-    const isInProgress = step.kind !== "task" && step.state === "running" && step.unit !== null;
-    if (!isInProgress || room.left === 0) {
-      steps.push(asked);
-      continue;
+    const isInProgress = step.kind !== "task" && step.state === "running";
+    if (!isInProgress) steps.push(asked);
+    else if (step.items) {
+      const inFlight: Below[] = [];
+      for (const { unit } of await itemsInFlight(sluice, run.id, step, room.left))
+        inFlight.push(...(await askChild(sluice, unit, room)));
+      steps.push({ ...asked, inFlight });
+    } else {
+      const [below] = step.unit === null ? [] : await askChild(sluice, step.unit, room);
+      steps.push({ ...asked, below });
     }
-    room.left -= 1;
-    const { run: child, waiting: below } = await sluice.runs.why(step.unit as string);
-    steps.push({ ...asked, below: { run: child, steps: await askBelow(sluice, child, below, room) } });
   }
   return steps;
+}
+
+/** Nothing if there is no room left. */
+async function askChild(sluice: Sluice, id: string, room: { left: number }): Promise<Below[]> {
+  if (room.left <= 0) return [];
+  room.left -= 1;
+  const { run, reasons, waiting } = await sluice.runs.why(id);
+  return [{ run, reasons, steps: await askBelow(sluice, run, waiting, room) }];
 }
 
 const ask = (run: RunWithSteps, step: StepView, waiting: readonly StepWhy[]): Asked => ({
@@ -98,7 +110,7 @@ const ask = (run: RunWithSteps, step: StepView, waiting: readonly StepWhy[]): As
   why: waiting.find((each) => each.step === step.name),
 });
 
-function dataOf({ step, why, needs: units, below }: Asked, options: GlobalOptions): object {
+function dataOf({ step, why, needs: units, below, inFlight }: Asked, options: GlobalOptions): object {
   const { name, state, unit, needs, attempt, items } = step;
   const next = why?.item === undefined ? {} : { next: { index: why.item, unit: why.unit } };
   return {
@@ -111,13 +123,20 @@ function dataOf({ step, why, needs: units, below }: Asked, options: GlobalOption
     ...(why ? { reasons: why.reasons, sentences: withCommands(why.sentences, options) } : {}),
     ...(units.length > 0 ? { reasons: [{ kind: "needs", units }] } : {}),
     ...(below ? { steps: below.steps.map((each) => dataOf(each, options)) } : {}),
+    ...(inFlight ? { inFlight: inFlight.map((each) => itemOf(each, options)) } : {}),
   };
 }
+
+const itemOf = ({ run, steps }: Below, options: GlobalOptions): object => ({
+  index: run.child?.item,
+  unit: run.id,
+  steps: steps.map((each) => dataOf(each, options)),
+});
 
 function finished(run: RunWithSteps, ending: string, options: GlobalOptions): string {
   const head = `${colours.bold(safe(run.workflow))} ${run.id} ${safeLines(ending)}`;
   if (run.state === "succeeded") return head;
-  return `${head}\n  Run it again, keeping what succeeded: ${colours.cyan(toPaste(options, `runs rerun ${appFile()} ${run.id}`))}`;
+  return `${head}\n  Run it again, keeping what succeeded: ${colours.cyan(toPaste(options, `runs rerun ${appFile()} ${rootOf(run)}`))}`;
 }
 
 function story({ run, reasons, steps }: Seen, now: number, options: GlobalOptions): string {
@@ -149,18 +168,30 @@ function ofStep(asked: Asked, run: RunWithSteps, now: number, options: GlobalOpt
 
 /** The reasons of the next item also hold for all items after it. */
 function ofItems(
-  { step, why }: Asked,
+  { step, why, inFlight = [] }: Asked,
   standing: ItemStanding,
   now: number,
   options: GlobalOptions,
 ): string[] {
-  const head = `  step ${colours.bold(safe(step.name))}  ${sayStanding(standing)}`;
-  if (!why) return [head];
+  const head = [
+    `  step ${colours.bold(safe(step.name))}  ${sayStanding(standing)}`,
+    ...inFlight.flatMap((item) => ofItem(item, now, options)),
+  ];
+  if (!why) return head;
   const reasons = reasonLines(why.reasons, now, options, 6);
   const next = `    item ${why.item} ${why.unit} comes next`;
   return reasons.length > 0
-    ? [head, `${next}, and waits because`, ...reasons]
-    : [head, `${next}. Nothing blocks it; it starts in the next pass.`];
+    ? [...head, `${next}, and waits because`, ...reasons]
+    : [...head, `${next}. Nothing blocks it; it starts in the next pass.`];
+}
+
+/** An item that is a run in progress. */
+function ofItem({ run, steps }: Below, now: number, options: GlobalOptions): string[] {
+  const lines = steps.flatMap((each) => ofStep(each, run, now, options));
+  return [
+    `    item ${run.child?.item ?? "?"} ${run.id} is in flight:`,
+    ...lines.map((line) => `    ${line}`),
+  ];
 }
 
 function ofOne(
@@ -188,13 +219,14 @@ function ofOne(
         : [`  ${name} ${step.unit} is in line. Nothing blocks it; it starts in the next pass.`];
     }
     case "pending":
-      return isOver(run.state)
-        ? []
-        : [`  ${name} comes after ${needs.join(", ") || "a worker's next look at the run"}.`];
+      return isOver(run.state) ? [] : [`  ${name} comes after ${needs.join(", ") || nextLook(run)}.`];
     default:
       return [];
   }
 }
+
+const nextLook = ({ paused }: RunWithSteps): string =>
+  paused ? "the run is resumed" : "a worker's next look at the run";
 
 /** The needed steps that have not ended. */
 function openNeeds({ needs }: StepView, { steps }: RunWithSteps): string[] {

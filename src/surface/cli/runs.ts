@@ -114,7 +114,10 @@ function cancel(given: string, options: By): Promise<void> {
 
 function setPaused(verb: "pause" | "resume", given: string, options: By): Promise<void> {
   return change(given, options, async (sluice, id) => {
+    const wasPaused = (await sluice.runs.get(id))?.paused === true;
     await sluice.runs[verb](id, whoever(options.by));
+    if (verb === "resume" && !wasPaused)
+      return { data: { id, paused: false, changed: false }, text: `run ${id} was not paused.` };
     const running = (await sluice.runs.get(id))?.steps.filter(({ state }) => state === "running").length ?? 0;
     const back = toPaste(options, `runs resume ${id}`);
     const text =

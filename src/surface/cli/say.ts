@@ -44,6 +44,7 @@ const STATE_STYLES: Readonly<Record<string, Style | undefined>> = {
   started: colours.cyan,
   skipped: colours.dim,
   pending: colours.dim,
+  answered: colours.green,
   succeeded: colours.green,
   failed: colours.red,
   quarantined: colours.red,
@@ -74,6 +75,6 @@ export function count(many: number, noun: string): string {
 }
 
 /** The local time of the reader. */
-export function localTime(): string {
-  return colours.dim(new Date().toTimeString().slice(0, 8));
+export function localTime(at: number = Date.now()): string {
+  return colours.dim(new Date(at).toTimeString().slice(0, 8));
 }

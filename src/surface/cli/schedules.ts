@@ -5,6 +5,7 @@
 import type { Command } from "commander";
 import type { TriggerView } from "../../api/schedules.ts";
 import { connect } from "../../api/sluice.ts";
+import { MOST_AT_ONCE } from "../../core/schedule/due.ts";
 import type { TriggerState } from "../../core/schedule/state.ts";
 import type { AutomationSpec, ScheduleSpec, SensorSpec } from "../../core/schedule/trigger.ts";
 import { formatDuration } from "../../core/time.ts";
@@ -94,6 +95,10 @@ function lastOf({ state }: TriggerView, now: number): string {
   return lastRunAt === undefined ? "-" : ago(lastRunAt, now);
 }
 
+/** They are not counted any further at a time. */
+export const sayMissed = (missed: number): string =>
+  missed > MOST_AT_ONCE ? `more than ${MOST_AT_ONCE} missed` : `${missed} missed`;
+
 function noteOf({ state, task, setBy }: TriggerView, now: number): Cell {
   const {
     error,
@@ -105,7 +110,7 @@ function noteOf({ state, task, setBy }: TriggerView, now: number): Cell {
   const notes = [
     ...(setBy === null ? [] : [`set by ${setBy}`]),
     ...(lastRun ? [`${task === null ? "run" : "task"} ${lastRun}`] : []),
-    ...(missed > 0 ? [`${missed} missed`] : []),
+    ...(missed > 0 ? [sayMissed(missed)] : []),
     ...(overlapped > 0 ? [`${count(overlapped, "time")} skipped: the last one had not ended`] : []),
   ];
   return { text: notes.join(", ") };

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { DEFAULT_STORE, masked } from "../../api/open-store.ts";
+import { defaultStore, masked } from "../../api/open-store.ts";
 import { quoted } from "./shell.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -21,7 +21,7 @@ export function storeUrl({ store, storagePath }: GlobalOptions): string {
     throw new UsageError("give either --store or --storage-path, not both");
   if (store !== undefined) return store;
   if (storagePath !== undefined) return `file:${join(storagePath, "sluice.db")}`;
-  return process.env.SLUICE_STORE || DEFAULT_STORE;
+  return defaultStore();
 }
 
 /** The path of a `file:` URL. Undefined for all others. */

@@ -49,6 +49,8 @@ function about(task: TaskView, stopping: readonly StoppingView[], now: number): 
   return fields([
     ["id", task.id],
     ["task", task.name],
+    task.step ? ["run", task.step.run] : undefined,
+    task.step ? ["step", task.step.name] : undefined,
     ["queue", task.queue],
     ["state", stateCell(task.state)],
     ["since", when(task.at, now)],
@@ -61,7 +63,7 @@ function about(task: TaskView, stopping: readonly StoppingView[], now: number): 
     task.goodUntil === null ? undefined : ["good until", when(task.goodUntil, now)],
     task.idempotencyKey === null ? undefined : ["key", task.idempotencyKey],
     task.session === null ? undefined : ["session", task.session],
-    ["input", JSON.stringify(task.input)],
+    ["input", JSON.stringify(task.input) ?? "-"],
     task.progress === undefined ? undefined : ["progress", JSON.stringify(task.progress)],
     task.result === undefined ? undefined : ["result", JSON.stringify(task.result)],
     task.state === "failed" ? ["error", errorOf(task)] : undefined,

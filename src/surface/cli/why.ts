@@ -10,10 +10,11 @@ import type { TaskView } from "../../api/task-view.ts";
 import { gateTitle } from "../../core/gate/kind.ts";
 import { sayDuration } from "../../core/time.ts";
 import { endingOf } from "./ending.ts";
-import { findEither } from "./find.ts";
+import { findBelow, findEither, findRun } from "./find.ts";
 import { print } from "./output.ts";
 import { reasonLines } from "./reason-lines.ts";
 import { withCommands } from "./remedy.ts";
+import { rootOf } from "./run-ending.ts";
 import { whyRun } from "./run-why.ts";
 import { ago, when } from "./say.ts";
 import type { GlobalOptions } from "./settings.ts";
@@ -26,10 +27,13 @@ export function addWhy(program: Command): void {
   program
     .command("why")
     .argument("<id>", "the ID of a task, a run or a step's task, or any unambiguous prefix")
+    .argument("[step]", "a step of the run or below it, like ok, group/ok or ship[3]/ok")
     .description(
       "why a task or a run is not running: every gate that blocks it, who holds it, and what would change it",
     )
-    .action((id: string, _, command: Command) => why(id, command.optsWithGlobals()));
+    .action((id: string, step: string | undefined, _, command: Command) =>
+      why(id, step, command.optsWithGlobals()),
+    );
 }
 
 interface Seen {
@@ -37,13 +41,18 @@ interface Seen {
   readonly task: TaskView;
   readonly now: number;
   readonly worker: string | undefined;
+  /** The run at the top of its tree, if it is a step of a run. */
+  readonly root: string | undefined;
   /** Its code that should have ended but still runs. */
   readonly stopping: readonly StoppingView[];
 }
 
-function why(given: string, options: GlobalOptions): Promise<void> {
+function why(given: string, step: string | undefined, options: GlobalOptions): Promise<void> {
   return withStore(options, async (sluice) => {
-    const { id, kind } = await findEither(sluice, given, options);
+    const { id, kind } =
+      step === undefined
+        ? await findEither(sluice, given, options)
+        : await findBelow(sluice, await findRun(sluice, given, options), step);
     if (kind === "run") return whyRun(sluice, id, options);
     const seen = await look(sluice, id);
     const ending = endingOf(seen.task, seen.now);
@@ -63,15 +72,16 @@ async function look(sluice: Sluice, id: string): Promise<Seen> {
     sluice.stopping(id),
   ]);
   const worker = workers.find(({ session }) => session === task?.session)?.name;
-  return { explanation, task: task as TaskView, now, worker, stopping };
+  const run = task?.step && (await sluice.runs.get(task.step.run));
+  return { explanation, task: task as TaskView, now, worker, root: run && rootOf(run), stopping };
 }
 
 const sentence = (text: string): string => `  ${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 /** A step is rerun with its run, so that the steps that depend on it run too. */
-function again({ id, step }: TaskView, options: GlobalOptions): string {
+function again({ id, step }: TaskView, root: string | undefined, options: GlobalOptions): string {
   const [what, command] = step
-    ? ["Run it again", `runs rerun ${appFile()} ${step.run}`]
+    ? ["Run it again", `runs rerun ${appFile()} ${root ?? step.run}`]
     : ["Put it back in line", `tasks retry ${id}`];
   return `  ${what}: ${colours.cyan(toPaste(options, command))}`;
 }
@@ -86,7 +96,7 @@ function story(seen: Seen, options: GlobalOptions): string {
     ...stoppingLines(seen.stopping, seen.now).map(sentence),
     ...waits(explanation.waits),
     ...(task.state === "failed" || task.state === "expired" || task.state === "quarantined"
-      ? [again(task, options)]
+      ? [again(task, seen.root, options)]
       : []),
   ].join("\n");
 }

@@ -138,7 +138,7 @@ export function itemNewsSuite(fresh: Fresh<"runs" | "steering">): void {
     await startedOver(bench, "r", "each", [0, 1, 2, 3]);
     await startedOver(bench, "r2", "each", [0]);
     const [first] = await bench.claim(["r-each-0", "r-each-1"]);
-    const news = { run: "r", failed: "each", stops: true } as const;
+    const news = { run: "r", failed: "each", stops: "items" } as const;
     const finished = [
       { id: "r-each-0", epoch: first?.epoch ?? 0, to: "failed", body: null, delayMs: 0, news } as const,
     ];

@@ -40,6 +40,7 @@ import { signalSuite } from "./signals.ts";
 import { steeringSuite } from "./steering.ts";
 import { stoppingSuite } from "./stopping.ts";
 import { swapSuite } from "./swaps.ts";
+import { swapAheadSuite } from "./swaps-ahead.ts";
 import { tendSuite } from "./tend.ts";
 import { treeSuite } from "./trees.ts";
 import { triggerSuite } from "./triggers.ts";
@@ -115,6 +116,7 @@ export const PARTS: readonly Part[] = [
   benchPart("an idempotency key", [], keySuite),
   benchPart("a pass", [], passSuite),
   benchPart("the short way through a pass", ["swaps", "steering"], swapSuite),
+  benchPart("the short way with claims made ahead", ["swaps", "steering"], swapAheadSuite),
   benchPart("a report", [], settleSuite),
   benchPart("recovery", [], recoverySuite),
   benchPart("a task that handles a failure", [], handlerSuite),

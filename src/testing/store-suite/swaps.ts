@@ -5,15 +5,15 @@ import type { Claimed, Ended, Swap, SwapLane, Swapped } from "../../store/store.
 import type { BenchWith, Fresh } from "./bench.ts";
 import { BILL, BULK, MAIL, newTask } from "./bench.ts";
 
-type SwapBench = BenchWith<"swaps" | "steering">;
+export type SwapBench = BenchWith<"swaps" | "steering">;
 
 const FRONT = { priority: 1_000_000, at: 0, id: "" };
 
-const done = (claims: readonly Claimed[], to: Ended["to"] = "succeeded"): Ended[] =>
+export const done = (claims: readonly Claimed[], to: Ended["to"] = "succeeded"): Ended[] =>
   claims.map(({ id, epoch }) => ({ id, epoch, to, body: "1", delayMs: 0 }));
 
 /** A swap that may go ahead: everything is as it is in the store now. */
-async function swapOf(
+export async function swapOf(
   bench: SwapBench,
   finished: readonly Ended[],
   lanes: readonly (readonly [LaneSpec, Partial<SwapLane>])[],
@@ -27,6 +27,7 @@ async function swapOf(
     finished,
     started: [],
     lanes: lanes.map(([{ id }, lane]) => ({ id, want: 1, from: FRONT, before: null, ...lane })),
+    ahead: [],
     gates: gates.map(({ key, limit, paused, line, leaseMs }) => ({ key, limit, paused, line, leaseMs })),
     parkedOn,
     claimLeaseMs: 60_000,
@@ -38,7 +39,7 @@ async function swapOf(
 const idsOf = (swapped: Swapped | undefined): string[] => (swapped?.claimed ?? []).map(({ id }) => id);
 
 /** Units "a" to "f" of one lane, of which the first two are claimed, at gates with two slots. */
-async function busy(
+export async function busy(
   fresh: Fresh<"swaps" | "steering">,
 ): Promise<{ bench: SwapBench; claims: readonly Claimed[] }> {
   const bench = await fresh();
@@ -150,7 +151,7 @@ export function swapSuite(fresh: Fresh<"swaps" | "steering">): void {
 
 type Change = (bench: SwapBench, swap: Swap) => Promise<Swap | undefined | unknown>;
 
-const CHANGES: Readonly<Record<string, Change>> = {
+export const CHANGES: Readonly<Record<string, Change>> = {
   "the limit of a gate was raised": ({ store }) =>
     store.changeLimit({ key: "pool:smtp", to: "value", limit: 3, by: "ann" }),
   "the limit of a gate was lowered": ({ store }) =>

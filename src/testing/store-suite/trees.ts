@@ -93,6 +93,7 @@ export function treeSuite(fresh: Fresh<"runs" | "steering" | "inspection" | "hol
       state: "queued",
       root: "r",
       parent: "r",
+      rerunOf: null,
       step: "ship",
       item: null,
       depth: 1,
@@ -310,6 +311,40 @@ export function treeSuite(fresh: Fresh<"runs" | "steering" | "inspection" | "hol
     expect(await broken(bench)).toEqual([]);
   });
 
+  test.each(["look", "timeout", "cancel", "cancel in line", "claim timeout"] as const)(
+    "that fails ends what may no longer start, in the same transaction (%s)",
+    async (how) => {
+      const bench = await fresh();
+      await bench.store.submit([newRun("r", { direct: true, ...NESTED_GRAPHS })]);
+      const first = childUnit("r", "first");
+      const handles = { ...unitOf("r", "handles"), options: stepOptions({ handles: true }) };
+      await move(bench, "r", {
+        steps: ["first", "child", "plain", "handles"].map((name) => open("r", name)),
+        enqueue: [
+          { ...first, options: stepOptions({ failsFast: true }) },
+          childUnit("r", "child"),
+          unitOf("r", "plain"),
+          handles,
+        ],
+      });
+      await bench.session();
+      const inLine = how === "cancel in line" || how === "claim timeout";
+      if (!inLine) await letIn(bench, "r-first");
+      // Admitted, but not started.
+      await letIn(bench, "r-child");
+      if (how === "look") await move(bench, "r-first", { finish: { state: "failed", body: "{}" } });
+      else if (how === "timeout") await bench.store.failRun("r-first", "{}");
+      else if (how === "claim timeout") await bench.store.failWaiting("r-first", "{}");
+      else await bench.store.cancelRun("r-first", "ana");
+      for (const unit of ["r-child", "r-plain"])
+        expect(await bench.store.task(unit)).toMatchObject({
+          state: "cancelled",
+          body: '{"by":"failFast","step":"first"}',
+        });
+      expect((await bench.store.task("r-handles"))?.state).toBe("waiting");
+    },
+  );
+
   test("is a part of another success, and counts as none of its workflow", async () => {
     const bench = await fresh();
     await withChild(bench);
@@ -330,6 +365,14 @@ export function treeSuite(fresh: Fresh<"runs" | "steering" | "inspection" | "hol
     expect(await broken(bench)).toEqual(["untold"]);
   });
 }
+
+/** The options of a step of `r`. */
+const stepOptions = (more: { readonly handles?: true; readonly failsFast?: true }): string =>
+  optionsOfRun({
+    startTimeoutMs: START_TIMEOUT_MS,
+    step: { ...more, run: "r", name: "first" },
+    scope: { root: "r", owner: "r", depth: 1, leaves: [], path: "first" },
+  });
 
 const nothingOf = ({ id, epoch }: RunSeen): RunMove => ({
   run: id,

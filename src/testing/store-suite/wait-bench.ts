@@ -83,6 +83,7 @@ const QUIET: Omit<RunMove, "run" | "epoch" | "steps"> = {
   enqueue: [],
   timers: [],
   endItems: [],
+  endLine: null,
   claim: null,
   again: false,
   finish: null,
