@@ -181,7 +181,7 @@ export class SqlStore extends SqlWaits implements S.Store {
 
   async sweepRequests(idleMs: number): Promise<number> {
     const found = await this.#db.read(() => requests.sweepable(idleMs));
-    return found.length === 0 ? 0 : this.#db.transact(() => requests.sweep(found));
+    return found.lanes.length === 0 ? 0 : this.#db.transact(() => requests.sweep(found));
   }
 
   changeLimit(change: S.LimitChange): ReturnType<S.Store["changeLimit"]> {

@@ -19,7 +19,7 @@ const asksIn = ({ asks }: Row): string => text(asks);
 
 export const selectAsksOfArrivals = sql`SELECT DISTINCT asks FROM sluice_arrival`.as(asksIn);
 /** The asks of lanes that have units in any place. It walks over the lanes, not over their units. */
-export const selectAsksInUse = raw(
+const selectAsksInUse = raw(
   `SELECT DISTINCT l.asks FROM sluice_lane l WHERE ${["waiting", "running", "stopping"]
     .map((table) => `EXISTS (SELECT 1 FROM sluice_${table} u WHERE u.lane = l.id)`)
     .join(" OR ")}`,

@@ -9,7 +9,7 @@ import type { Row } from "../row.ts";
 import { flag, idOf, int, intOrNull, text, textOrNull } from "../row.ts";
 import type { Sql } from "../sql.ts";
 import { by, forUpdate, forUpdateSkipLocked, leaseNow, now, oneOf, raw, sql, throughKey } from "../sql.ts";
-import { selectAsksInUse, selectAsksOfArrivals, selectAsksOfLater } from "./delete-gate.ts";
+import { selectAsksOfArrivals, selectAsksOfLater } from "./delete-gate.ts";
 
 const MOST_LANES = raw("200");
 const MOST_UNITS = raw("500");
@@ -46,15 +46,38 @@ const IS_DEAD = sql`NOT EXISTS (SELECT 1 FROM sluice_session s WHERE s.expires_a
 
 const IS_USED = sql`(EXISTS (SELECT 1 FROM sluice_waiting w WHERE w.lane = l.id) OR EXISTS (SELECT 1 FROM sluice_running r WHERE r.lane = l.id) OR EXISTS (SELECT 1 FROM sluice_stopping p WHERE p.lane = l.id))`;
 
-/** A lane of a dead process that still holds something is swept after a pass has recovered the claim. */
-export const sweepable = (idleMs: number): Flow<Candidate[]> =>
-  send(
+/** What a sweep may take, and the gates that units of any kind ask for. */
+interface Sweepable {
+  readonly lanes: readonly Candidate[];
+  readonly asked: ReadonlySet<string>;
+}
+
+/**
+ * A lane of a dead process that still holds something is swept after a pass has recovered the claim. All of this is
+ * read before the sweep locks anything. If a unit comes in between, its gate may be missing until the next pass.
+ */
+export function* sweepable(idleMs: number): Flow<Sweepable> {
+  const lanes = yield* send(
     sql`SELECT x.id, x.asks, x.dead FROM (SELECT l.id, l.asks, CASE WHEN ${IS_DEAD} THEN 1 ELSE 0 END AS dead, CASE WHEN ${IS_USED} THEN 1 ELSE 0 END AS used, CASE WHEN EXISTS (SELECT 1 FROM sluice_waiting w WHERE w.lane = l.id) THEN 1 ELSE 0 END AS waits, l.head_at
       FROM sluice_lane l WHERE l.queue = ${LOCKS} AND l.state <> 3) AS x
       WHERE (x.dead = 1 AND (x.waits = 1 OR x.used = 0)) OR (x.used = 0 AND x.head_at <= ${now} - ${idleMs}) LIMIT ${MOST_LANES}`.as(
       candidateRow,
     ),
   );
+  if (lanes.length === 0) return { lanes, asked: new Set() };
+  // The asks of the units that this sweep takes out of line do not count.
+  const leaving = new Set(lanes.map(({ id }) => id));
+  const { asks, used } = yield* flight({
+    asks: [selectAsksOfArrivals, selectAsksOfLater],
+    used: sql`SELECT l.id, l.asks FROM sluice_lane l WHERE l.parked IS NOT NULL OR ${IS_USED}`.as((row) => ({
+      id: text(row.id),
+      asks: text(row.asks),
+    })),
+  });
+  const staying = used.flatMap((lane) => (leaving.has(lane.id) ? [] : [lane.asks]));
+  const asked = [...asks, ...staying].flatMap((one) => asksOf(one).map(({ gate }) => gate));
+  return { lanes, asked: new Set(asked) };
+}
 
 const candidateRow = (row: Row): Candidate => ({
   id: text(row.id),
@@ -66,14 +89,14 @@ const candidateRow = (row: Row): Candidate => ({
  * The gates are locked first, as in a pass. So no pass claims a unit of these lanes meanwhile, and a lane that
  * nothing refers to can go. A later request creates lane and gate again.
  */
-export function* sweep(found: readonly Candidate[]): Flow<number> {
+export function* sweep({ lanes: found, asked }: Sweepable): Flow<number> {
   const lanes = found.map(({ id }) => id).sort(inByteOrder);
   const dead = found.flatMap(({ id, isDead }) => (isDead ? [id] : []));
   const { gates, units } = yield* flight({
     gates: lockGates([...new Set(found.map(({ gate }) => gate))].sort(inByteOrder)),
     units:
       dead.length > 0 &&
-      sql`SELECT id FROM sluice_waiting WHERE lane ${oneOf(dead)} ORDER BY id LIMIT ${MOST_UNITS}${forUpdateSkipLocked}`.as(
+      sql`SELECT id FROM sluice_waiting WHERE lane ${oneOf(dead)} LIMIT ${MOST_UNITS}${forUpdateSkipLocked}`.as(
         idOf,
       ),
     locked: sql`SELECT id FROM sluice_lane WHERE id ${oneOf(lanes)} ORDER BY id${forUpdate}`.as(idOf),
@@ -81,8 +104,8 @@ export function* sweep(found: readonly Candidate[]): Flow<number> {
   const used = new Set(yield* lanesInUse(lanes, units));
   const idle = found.filter(({ id }) => !used.has(id));
   const untouched = new Set(gates);
-  const unwanted = idle.flatMap(({ gate }) => (untouched.has(gate) ? [gate] : []));
-  const gone = unwanted.length > 0 ? yield* notAsked(unwanted, new Set(idle.map(({ id }) => id))) : [];
+  const unwanted = idle.flatMap(({ gate }) => (untouched.has(gate) && !asked.has(gate) ? [gate] : []));
+  const gone = [...new Set(unwanted)].sort(inByteOrder);
   const empty = idle.map(({ id }) => id);
   yield* commit([
     units.length > 0 && forget(units),
@@ -126,18 +149,4 @@ function* lanesInUse(lanes: readonly string[], leaving: readonly string[]): Flow
   });
   const inLine = waiting.flatMap(({ id, lane }) => (left.has(id) ? [] : [lane]));
   return [...inLine, ...others.filter((lane) => among.has(lane))];
-}
-
-/** Those of the gates that no unit of any kind asks for, apart from these lanes. */
-function* notAsked(keys: readonly string[], without: ReadonlySet<string>): Flow<string[]> {
-  const { asks, parked } = yield* flight({
-    asks: [selectAsksOfArrivals, selectAsksInUse, selectAsksOfLater],
-    parked: sql`SELECT id, parked FROM sluice_lane WHERE parked ${oneOf(keys)}`.as((row) => ({
-      lane: text(row.id),
-      gate: text(row.parked),
-    })),
-  });
-  const asked = new Set(asks.flatMap((one) => asksOf(one).map(({ gate }) => gate)));
-  for (const { lane, gate } of parked) if (!without.has(lane)) asked.add(gate);
-  return [...new Set(keys)].filter((key) => !asked.has(key)).sort(inByteOrder);
 }
