@@ -6,6 +6,7 @@ import type { Flags } from "./flags.ts";
 import { readFlags } from "./flags.ts";
 import { describeMachine, load } from "./machine.ts";
 import { peerCases } from "./peer/cases.ts";
+import { lockCases } from "./peer/lock-cases.ts";
 import type { Results } from "./report.ts";
 import { keepResults, lastResults, printed, resultsFile } from "./report.ts";
 import { measureAll } from "./rounds.ts";
@@ -34,7 +35,7 @@ else {
 
 async function measured({ quick, rounds, scale, sustainedMs, ...rest }: Flags): Promise<Results> {
   const at = new Date();
-  const cases = chosen([...(rest.peers ? peerCases : []), ...ourCases], quick, rest.only);
+  const cases = chosen([...(rest.peers ? [...peerCases, ...lockCases] : []), ...ourCases], quick, rest.only);
   const machine = await describeMachine();
   say(`${machine.join("\n")}\n\n`);
   const servers = new Servers();

@@ -4,19 +4,26 @@
  * them beside us.
  */
 export { defineApp } from "./api/app.ts";
+export type {
+  AcquireOptions,
+  LockHandle,
+  LockName,
+  LockSettings,
+  Mutex,
+  SlotOptions,
+  TryAcquireOptions,
+} from "./api/code-locks.ts";
+export { connect } from "./api/connect.ts";
+export type { ConnectOptions } from "./api/connect-options.ts";
 export { controllerConfigMap } from "./api/controller-config.ts";
 export type { Explanation, Wait } from "./api/explain.ts";
 export type { ChangeFeed, ChangeFilter, ChangeView } from "./api/feed.ts";
 export type { LimitView } from "./api/limits.ts";
-export {
-  type ConnectOptions,
-  connect,
-  type RunningWorker,
-  type Sluice,
-  type WorkerSettings,
-} from "./api/sluice.ts";
+export type { Sluice } from "./api/sluice.ts";
+export type { RunningWorker } from "./api/start-worker.ts";
 export type { StoppingView } from "./api/stopping.ts";
 export type { TaskView } from "./api/task-view.ts";
+export type { WorkerSettings } from "./api/worker-settings.ts";
 export type { App } from "./core/app/app.ts";
 export type { AppDefinition, RunOptions, SemaphoreOptions, TagLimit } from "./core/app/definition.ts";
 export { ConfigError, SluiceError } from "./core/error.ts";
@@ -79,5 +86,6 @@ export {
   type StepCondition,
   when,
 } from "./core/workflow/when.ts";
+export type { Permit } from "./engine/locks/permit.ts";
 export type { WorkerEvent } from "./engine/worker/worker.ts";
 export type { Store, TaskState } from "./store/store.ts";

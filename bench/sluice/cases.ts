@@ -5,6 +5,7 @@ import { flatCases } from "./flat-cases.ts";
 import { handoverCases } from "./handover-cases.ts";
 import { itemCases } from "./items.ts";
 import { latencyCases } from "./latency-cases.ts";
+import { mutexCases } from "./mutex-cases.ts";
 import { silenceCases } from "./silence-cases.ts";
 import { singleCases } from "./single-cases.ts";
 import { sustainedCases } from "./sustained-cases.ts";
@@ -15,6 +16,7 @@ export const ourCases: readonly Case[] = [
   ...drainCases,
   ...crowdCases,
   ...handoverCases,
+  ...mutexCases,
   ...latencyCases,
   ...singleCases,
   ...flatCases,

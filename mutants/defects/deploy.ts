@@ -6,9 +6,9 @@ export const defects: readonly Defect[] = [
   {
     id: "connect-declares",
     means: "whoever connects to enqueue or to look changes the limits of everybody",
-    file: "src/api/sluice.ts",
-    from: "  return new Sluice(opened, app, env, sync ?? app?.sync ?? undefined);",
-    to: '  if (app) await declareApp(opened, app, { occasion: "deploy" });\n  return new Sluice(opened, app, env, sync ?? app?.sync ?? undefined);',
+    file: "src/api/connect.ts",
+    from: "  return new Sluice(opened, app, env, { locks, sync: sync ?? app?.sync ?? undefined });",
+    to: '  if (app) await (await import("./deploy.ts")).declareApp(opened, app, { occasion: "deploy" });\n  return new Sluice(opened, app, env, { locks, sync: sync ?? app?.sync ?? undefined });',
     noticedBy: { file: "src/api/deploy.test.ts", test: "changes no limit: not of its own app" },
   },
   {

@@ -3,8 +3,8 @@ import { checkApp } from "../core/app/check.ts";
 import { workflow } from "../core/workflow/definition.ts";
 import { task } from "../index.ts";
 import { openMemory } from "../store/memory/index.ts";
+import { connect } from "./connect.ts";
 import type { Sluice } from "./sluice.ts";
-import { connect } from "./sluice.ts";
 
 const mail = task({ id: "mail", run: () => 1 });
 const order = workflow({ id: "order", steps: (s) => s.step("mail", mail) });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openMemory } from "../store/memory/index.ts";
+import { connect } from "./connect.ts";
 import type { ChangeFilter } from "./feed.ts";
-import { connect } from "./sluice.ts";
 
 /** Begins to listen with a filter that may bypass the type checker. */
 async function begun(filter: unknown): Promise<string> {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { task } from "../core/task/definition.ts";
 import { openMemory } from "../store/memory/index.ts";
 import { defineApp } from "./app.ts";
-import { connect } from "./sluice.ts";
+import { connect } from "./connect.ts";
 
 /** A promise with its ends in our hands. */
 function signal<T = void>(): { readonly given: Promise<T>; readonly give: (value: T) => void } {

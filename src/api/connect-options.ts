@@ -7,6 +7,7 @@ import { ALL_PORTS, missingVerbs } from "../store/capabilities.ts";
 import type { Store } from "../store/store.ts";
 import type { OptionNames } from "./call-options.ts";
 import { knownOptions } from "./call-options.ts";
+import type { LockSettings } from "./code-locks.ts";
 import type { SyncAccess } from "./shared-access.ts";
 
 export interface ConnectOptions {
@@ -22,9 +23,24 @@ export interface ConnectOptions {
   readonly env?: Env;
   /** The sync database, to see and change shared locks without the app. */
   readonly sync?: SyncAccess;
+  /** How the locks of this client are held. */
+  readonly locks?: LockSettings;
 }
 
-const FIELDS: OptionNames<ConnectOptions> = { store: true, app: true, migrate: true, env: true, sync: true };
+/** What a client needs to reach locks. */
+export interface LockAccess {
+  readonly sync?: SyncAccess | undefined;
+  readonly locks?: LockSettings | undefined;
+}
+
+const FIELDS: OptionNames<ConnectOptions> = {
+  store: true,
+  app: true,
+  migrate: true,
+  env: true,
+  sync: true,
+  locks: true,
+};
 
 export function connectOptions(given: ConnectOptions): ConnectOptions {
   refuseBare(given);

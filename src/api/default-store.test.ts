@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { connect } from "./sluice.ts";
+import { connect } from "./connect.ts";
 
 test("a program that names no store uses that of SLUICE_STORE, as the commands do", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-default-"));

@@ -8,8 +8,8 @@ import { openMemory } from "../store/memory/index.ts";
 import type { Store } from "../store/store.ts";
 import { defineApp } from "./app.ts";
 import { appName } from "./app-name.ts";
+import { connect } from "./connect.ts";
 import { examine } from "./doctor/doctor.ts";
-import { connect } from "./sluice.ts";
 
 const work = task({ id: "work", pools: { gpu: 2 }, run: () => 1 });
 const order = workflow({ id: "order", steps: (s) => s.step("work", work) });

@@ -5,8 +5,8 @@ import { workflow } from "../core/workflow/definition.ts";
 import { servesText } from "../engine/claiming/serving.ts";
 import { schedule, task } from "../index.ts";
 import { openMemory } from "../store/memory/index.ts";
+import { connect } from "./connect.ts";
 import { examine } from "./doctor/doctor.ts";
-import { connect } from "./sluice.ts";
 
 const nap = task({ id: "nap", run: () => "rested" });
 const of = (id: string, more: Partial<WorkflowOptions> = {}) =>

@@ -7,6 +7,7 @@ import { familyOf } from "../core/gate/key.ts";
 import type { Reason } from "../core/gate/reason.ts";
 import { eachFrontOnce } from "../core/gate/reason.ts";
 import { remedies } from "../core/gate/remedy.ts";
+import { shownName } from "../core/lock/request.ts";
 import type { Remedy } from "../core/remedy.ts";
 import type { Wait } from "../engine/claiming/wait.ts";
 import { reasonsOf } from "../engine/claiming/wait.ts";
@@ -48,7 +49,7 @@ export function explainWait(view: WaitView, replaced: readonly Replaced[] = []):
   const reasons = task.holds ? [] : reasonsOf(view).map((reason) => withReplaced(reason, replaced));
   return {
     id: task.id,
-    name: task.name,
+    name: shownName(task.name),
     queue: task.queue,
     state: task.state,
     ...told(reasons, now),

@@ -3,6 +3,7 @@
  * something may have been missed. A reader that leaves may come back with a cursor, so its listener stays
  * recorded for `keep`, however the reader left.
  */
+import { isOfLocks } from "../core/lock/request.ts";
 import type { FeedFollower } from "../engine/feed/follower.ts";
 import { followerOf } from "../engine/feed/followers.ts";
 import type { Member } from "../engine/feed/member.ts";
@@ -98,6 +99,8 @@ export class Changes implements ChangeFeed {
     try {
       for (;;) {
         const change = await this.#unread.next();
+        // Requests for locks are not tasks.
+        if (isOfLocks(change.queue)) continue;
         for (const view of changeViews(change, (position) => cursorAt(member, position)))
           if (!wanted || wanted.has(view.kind)) yield view;
       }

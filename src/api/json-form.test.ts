@@ -4,7 +4,7 @@ import { expect, expectTypeOf, onTestFinished, test } from "vitest";
 import { task } from "../core/task/definition.ts";
 import { openMemory } from "../store/memory/index.ts";
 import { defineApp } from "./app.ts";
-import { connect } from "./sluice.ts";
+import { connect } from "./connect.ts";
 
 test("a Date in a task's result is read as a text", async () => {
   const clock = task({ id: "clock", run: () => ({ at: new Date(0), n: 1 }) });

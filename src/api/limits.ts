@@ -14,6 +14,8 @@ import { checkText, shortly } from "../core/text.ts";
 import type { GateKept, GateState, LimitChange, Store } from "../store/store.ts";
 import type { OptionNames } from "./call-options.ts";
 import { knownOptions } from "./call-options.ts";
+import type { GateUsers } from "./gate-users.ts";
+import { holdersAt, programsAt } from "./gate-users.ts";
 import type { StoppingView } from "./stopping.ts";
 import { stoppingNow } from "./stopping.ts";
 
@@ -52,6 +54,13 @@ export class Limits {
       source: sourceOf(gate),
       stopping: stopping.filter(({ asks }) => asks.some((ask) => ask.gate === gate.key)),
     }));
+  }
+
+  /** Who holds slots of this gate, and the programs that wait for it. Tasks, steps and runs that wait are only counted. */
+  async users(key: string): Promise<GateUsers> {
+    checkKey(key);
+    const [holders, waiters] = await Promise.all([holdersAt(this.#store, key), programsAt(this.#store, key)]);
+    return { holders, waiters };
   }
 
   /**

@@ -9,9 +9,11 @@ import { checkText } from "../core/text.ts";
 import type { Duration } from "../core/time.ts";
 import { parseDuration } from "../core/time.ts";
 import { asksOf } from "../store/lane.ts";
-import type { GateHolder, GateInfo, Store } from "../store/store.ts";
+import type { GateInfo, Store } from "../store/store.ts";
 import type { OptionNames } from "./call-options.ts";
 import { knownOptions } from "./call-options.ts";
+import type { GateWaiter, HolderView } from "./gate-users.ts";
+import { holdersAt, programsAt } from "./gate-users.ts";
 import type { Limits } from "./limits.ts";
 
 export interface PoolView {
@@ -29,7 +31,9 @@ export interface PoolView {
 }
 
 export interface PoolInfo extends PoolView {
-  readonly holders: readonly GateHolder[];
+  readonly holders: readonly HolderView[];
+  /** Programs that wait for it. Tasks and steps that wait are only counted. */
+  readonly waiters: readonly GateWaiter[];
 }
 
 export class Pools {
@@ -53,13 +57,18 @@ export class Pools {
 
   async info(name: string): Promise<PoolInfo> {
     checkPool(name);
-    const [pools, holders] = await Promise.all([this.list(), this.#store.holders(poolKey(name))]);
+    const key = poolKey(name);
+    const [pools, holders, waiters] = await Promise.all([
+      this.list(),
+      holdersAt(this.#store, key),
+      programsAt(this.#store, key),
+    ]);
     const pool = pools.find((each) => each.name === name);
     if (!pool)
       throw new SluiceError("UNKNOWN_POOL", `There is no pool "${name}" in this store.`, {
         remedies: [{ action: "listPools" }, { action: "makePool", pool: name, limit: 5 }],
       });
-    return { ...pool, holders };
+    return { ...pool, holders, waiters };
   }
 
   /**

@@ -3,7 +3,7 @@ import { checkApp } from "../core/app/check.ts";
 import { workflow } from "../core/workflow/definition.ts";
 import { task } from "../index.ts";
 import { openMemory } from "../store/memory/index.ts";
-import { connect } from "./sluice.ts";
+import { connect } from "./connect.ts";
 
 let isBroken = true;
 afterEach(() => {

@@ -4,7 +4,6 @@
  */
 import type { App } from "../core/app/app.ts";
 import { SluiceError } from "../core/error.ts";
-import type { Ask } from "../core/gate/gate.ts";
 import type { AnyTask, InputOf, OutputOf } from "../core/task/definition.ts";
 import type { EnqueueOptions } from "../core/task/enqueue-options.ts";
 import { shortly } from "../core/text.ts";
@@ -16,9 +15,6 @@ import type { AsJson } from "../core/workflow/wired.ts";
 import { closeFeed } from "../engine/feed/followers.ts";
 import type { StopOptions } from "../engine/service.ts";
 import type { Env } from "../env/env.ts";
-import { hostEnv } from "../env/host.ts";
-import { checked } from "../store/checked.ts";
-import { asksOf } from "../store/lane.ts";
 import { closed, Lifetime } from "../store/lifetime.ts";
 import type { AsideRow, EventRow, NewTask, Store, TaskFilter, TaskRow } from "../store/store.ts";
 import type { OptionNames, WaitOptions, Within } from "./call-options.ts";
@@ -33,8 +29,9 @@ import {
   stopOptions,
   WITHIN,
 } from "./call-options.ts";
-import type { ConnectOptions } from "./connect-options.ts";
-import { connectOptions } from "./connect-options.ts";
+import type { LockHandle, LockName, Mutex } from "./code-locks.ts";
+import { CodeLocks } from "./code-locks.ts";
+import type { LockAccess } from "./connect-options.ts";
 import { limitsOf } from "./declaration.ts";
 import type { Deployed, DeployOptions } from "./deploy.ts";
 import { deployApp, OF_DEPLOY } from "./deploy.ts";
@@ -45,11 +42,11 @@ import { explainUnit } from "./explain-unit.ts";
 import type { ChangeFeed, ChangeFilter } from "./feed.ts";
 import { Changes } from "./feed.ts";
 import { taskFilter } from "./filters.ts";
+import { LargeAsks } from "./large-asks.ts";
 import { Limits, Queues } from "./limits.ts";
 import { Locks } from "./locks.ts";
 import { newRun } from "./new-run.ts";
-import { largeAsks, newTask, refuseNever } from "./new-task.ts";
-import { defaultStore, openStore } from "./open-store.ts";
+import { newTask } from "./new-task.ts";
 import { checkQueue, taskOf, workflowOf } from "./part-of-app.ts";
 import { Pools } from "./pools.ts";
 import { rootOf } from "./root-of.ts";
@@ -67,15 +64,8 @@ import type { TaskView } from "./task-view.ts";
 import { taskView } from "./task-view.ts";
 import { neededApp, notRetried, unknownTask } from "./unknown.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
-
-export type { ConnectOptions, RunningWorker, WorkerSettings };
-
-interface WorkerView {
-  /** Its session. Tasks name their worker by it. */
-  readonly session: string;
-  readonly name: string;
-  readonly slots: number;
-}
+import type { WorkerView } from "./worker-view.ts";
+import { workersOf } from "./worker-view.ts";
 
 type ResultOf<Task extends AnyTask> = AsJson<OutputOf<Task>>;
 
@@ -87,13 +77,6 @@ interface Enqueuing<Task extends AnyTask = AnyTask> {
 }
 
 const OF_CALL: OptionNames<Enqueuing> = { task: true, input: true, options: true };
-
-/** Opens a store to enqueue and to look. It changes no limit: only a starting worker and `deploy` declare limits. */
-export async function connect(options: ConnectOptions = {}): Promise<Sluice> {
-  const { store = defaultStore(), app, migrate = false, env = hostEnv(), sync } = connectOptions(options);
-  const opened = checked(typeof store === "string" ? await openStore(store, { migrate }) : store);
-  return new Sluice(opened, app, env, sync ?? app?.sync ?? undefined);
-}
 
 export class Sluice implements AsyncDisposable {
   readonly store: Store;
@@ -113,8 +96,10 @@ export class Sluice implements AsyncDisposable {
   readonly #env: Env;
   readonly #workers = new Set<Promise<RunningWorker>>();
   readonly #life = new Lifetime();
+  readonly #codeLocks: CodeLocks;
+  readonly #large: LargeAsks;
 
-  constructor(store: Store, app: App | undefined, env: Env, sync?: ConnectOptions["sync"]) {
+  constructor(store: Store, app: App | undefined, env: Env, { locks = {}, sync }: LockAccess = {}) {
     this.store = store;
     this.#app = app;
     this.#env = env;
@@ -127,6 +112,8 @@ export class Sluice implements AsyncDisposable {
     this.runs = new Runs(store, app, env, this.#access);
     this.queue = new RunQueue(store, this.limits, this.#access);
     this.schedules = new Schedules(store, app, env);
+    this.#large = new LargeAsks(store, app);
+    this.#codeLocks = new CodeLocks(store, env, locks, this.#large);
   }
 
   /** Puts one task in line. `within` is your own PostgreSQL client with an open transaction. */
@@ -164,7 +151,7 @@ export class Sluice implements AsyncDisposable {
       checkQueue(this.#app, task, options.queue);
       tasks.push(await newTask(task, input, options, this.#env.newId(), this.#app));
     }
-    await this.#refuseNever(tasks);
+    await this.#large.refuseIn(tasks);
     const enqueued = await this.store.enqueue(tasks, within);
     if (within === undefined) this.#tell(tasks);
     return enqueued;
@@ -176,16 +163,19 @@ export class Sluice implements AsyncDisposable {
     if (delayed < tasks.length) this.store.hint("work");
   }
 
-  async #refuseNever(tasks: readonly NewTask[]): Promise<void> {
-    const large = [...new Set(tasks.map(({ lane }) => lane.asks))].flatMap((asks) => largeAsks(asksOf(asks)));
-    await this.#refuseAsks(large);
+  /** A lock that one holder has at a time. It stands in the same line as the steps and workflows that name it. */
+  mutex(name: string, options: LockName = {}): Mutex {
+    return this.#codeLocks.named("mutex", name, options);
   }
 
-  /** If a gate has no limit yet, the limit that the app declares counts. */
-  async #refuseAsks(large: readonly Ask[]): Promise<void> {
-    if (large.length === 0) return;
-    const limits = await this.store.limits(large.map(({ gate }) => gate));
-    refuseNever(large, limits, this.#app && limitsOf(this.#app));
+  /** A lock with as many slots as its limit. Until somebody sets the limit, requests wait. */
+  semaphore(name: string, options: LockName = {}): LockHandle {
+    return this.#codeLocks.named("semaphore", name, options);
+  }
+
+  /** Slots of a pool, as tasks and steps hold them. */
+  pool(name: string): LockHandle {
+    return this.#codeLocks.pool(name);
   }
 
   /** Puts a run in line. It starts when the run cap and the limits of its tags admit it. */
@@ -198,7 +188,7 @@ export class Sluice implements AsyncDisposable {
     return this.#submit(workflow, input, { ...options, direct: false }, within);
   }
 
-  /** Starts a run at once, past the run cap and the tag limits. The run still counts there, so they can show `12/10`. */
+  /** Starts a run at once, past the run cap and the tag limits. It still counts there, so they can show `12/10`. */
   async execute<Workflow extends AnyWorkflow>(
     workflow: Workflow | string,
     input: RunInputOf<Workflow>,
@@ -216,7 +206,7 @@ export class Sluice implements AsyncDisposable {
   ): Promise<{ id: string; created: boolean }> {
     const { app, known } = workflowOf(this.#app, workflow);
     const run = await newRun(app, known, input, { ...options, id: this.#env.newId() });
-    await this.#refuseAsks(largeAsks(asksOf(run.lane.asks)));
+    await this.#large.refuseIn([run]);
     const [submitted] = await this.store.submit([run], within);
     if (within === undefined) this.store.hint(options.delay || options.runAt ? "later" : "runs");
     return submitted as { id: string; created: boolean };
@@ -292,8 +282,8 @@ export class Sluice implements AsyncDisposable {
   }
 
   /** The workers whose lease has not run out. */
-  async workers(): Promise<WorkerView[]> {
-    return (await this.store.sessions()).map(({ id, name, slots }) => ({ session: id, name, slots }));
+  workers(): Promise<WorkerView[]> {
+    return workersOf(this.store);
   }
 
   /** Checks the promises of the store, and the settings of its database. */
@@ -370,7 +360,10 @@ export class Sluice implements AsyncDisposable {
    * ended. All calls wait for the same end; a later one can shorten the grace period.
    */
   async close(options: StopOptions = {}): Promise<void> {
-    const stopping = this.#stopWorkers(stopOptions("close", options));
+    // The tasks of these workers may hold locks until they have ended.
+    const stopping = this.#stopWorkers(stopOptions("close", options)).finally(() =>
+      this.#codeLocks.close(options),
+    );
     const ending = this.#life.close(() => stopping.finally(() => this.#closeStore()));
     await Promise.all([stopping, ending]);
   }

@@ -1,4 +1,5 @@
 /** A task as users and programs see it, with its JSON parsed. */
+import { shownName } from "../core/lock/request.ts";
 import { storedOptions } from "../core/unit-options.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
@@ -35,7 +36,7 @@ export function taskView<Output>(row: TaskRow): TaskView<Output> {
   const { step } = storedOptions(row.options);
   return {
     id,
-    name,
+    name: shownName(name),
     queue,
     state,
     priority,

@@ -379,11 +379,10 @@ export const ERROR_CODES = { ...REFUSED, ...OF_STORE, ...OF_ENDING, ...OF_LOCKS,
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+type Codes = Readonly<Record<string, CodeMeaning>>;
+
 /** The codes grouped by topic, for readers who look one up. */
-export const ERROR_GROUPS: readonly (readonly [
-  title: string,
-  codes: Readonly<Record<string, CodeMeaning>>,
-])[] = [
+export const ERROR_GROUPS: readonly (readonly [title: string, codes: Codes])[] = [
   ["Refused: nothing was changed", REFUSED],
   ["About the store", OF_STORE],
   ["How something ended", OF_ENDING],

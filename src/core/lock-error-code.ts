@@ -15,6 +15,14 @@ export const OF_LOCKS = {
     means: "The text cannot be the name of a namespace.",
     cure: "Use a text without slashes, equals signs and stars.",
   },
+  LOCK_LOST: {
+    means: "A program no longer holds its lock: the lease was not renewed in time, or somebody cancelled it.",
+    cure: "Stop what the lock protects. Acquire the lock again before you go on.",
+  },
+  LOCK_TIMEOUT: {
+    means: "A program waited for a lock as long as it said, and did not get it.",
+    cure: "Find out who holds it, or wait longer.",
+  },
   LOCK_RELEASED: {
     means: "A person released a lock that the unit held, so it was aborted.",
     cure: "Check what the lock guards, then retry the unit.",

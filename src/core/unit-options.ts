@@ -76,13 +76,19 @@ interface OptionsOfRun {
   readonly shared?: StoredLocks;
 }
 
-/** The options of either kind, for readers that do not know which kind they have. */
-type StoredOptions = OptionsOfTask & OptionsOfRun;
+/** The options of a request for a lock: only that it is one. */
+interface OptionsOfRequest {
+  readonly request?: true;
+}
+
+/** The options of any kind, for readers that do not know which kind they have. */
+type StoredOptions = OptionsOfTask & OptionsOfRun & OptionsOfRequest;
 
 /** The part of the options' text that only a step with `handles` has. */
 export const HANDLES_FAILURE = '"step":{"handles":true';
 
 export const optionsOfTask = (options: OptionsOfTask): string => JSON.stringify(options);
+export const optionsOfRequest = (): string => JSON.stringify({ request: true } satisfies OptionsOfRequest);
 export const optionsOfRun = (options: OptionsOfRun): string => JSON.stringify(options);
 
 /** For a run without this option, such as one of an earlier version. */

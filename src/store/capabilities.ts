@@ -8,6 +8,7 @@ import type { InspectionPort } from "./ports/inspection.ts";
 import type { LinePort } from "./ports/lines.ts";
 import type { MaintenancePort } from "./ports/maintenance.ts";
 import type { PassPort } from "./ports/passes.ts";
+import type { RequestPort } from "./ports/requests.ts";
 import type { RunPort } from "./ports/runs.ts";
 import type { SessionPort } from "./ports/sessions.ts";
 import type { SharingPort } from "./ports/sharing.ts";
@@ -30,6 +31,7 @@ export interface Ports {
   readonly lines: LinePort;
   readonly steering: SteeringPort;
   readonly asides: AsidePort;
+  readonly requests: RequestPort;
   readonly runs: RunPort;
   readonly waits: WaitPort;
   readonly sharing: SharingPort;
@@ -95,6 +97,7 @@ const VERBS: { readonly [P in PortName]: { readonly [Verb in keyof Ports[P]]: tr
   lines: { wait: true, waiting: true, asked: true, queues: true, line: true },
   steering: { cancel: true, retry: true, reprioritize: true },
   asides: { probe: true, takeIn: true, setAside: true, restore: true, asides: true },
+  requests: { withdraw: true, sweepRequests: true },
   runs: {
     submit: true,
     advance: true,

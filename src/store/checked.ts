@@ -117,6 +117,9 @@ const RULES: Rules = {
   restore: idAndBy,
   asides: null,
 
+  withdraw: ids,
+  sweepRequests: ENGINE,
+
   submit: (runs) => runs.forEach(checkRun),
   advance: ENGINE,
   cancelRun: idAndBy,

@@ -22,6 +22,7 @@ import { inspect } from "./query/inspect.ts";
 import { pass } from "./query/pass.ts";
 import * as read from "./query/read.ts";
 import * as readRun from "./query/read-run.ts";
+import * as requests from "./query/requests.ts";
 import { runWaits } from "./query/run-waits.ts";
 import * as session from "./query/session.ts";
 import { settings } from "./query/settings.ts";
@@ -172,6 +173,15 @@ export class SqlStore extends SqlSharing implements S.Store {
 
   retry(id: string, by: string): Promise<{ was: S.TaskState } | undefined> {
     return this.#db.transact(() => hand.retry(id, by));
+  }
+
+  withdraw(ids: readonly string[]): Promise<string[]> {
+    return this.#db.transact(() => requests.withdraw(ids));
+  }
+
+  async sweepRequests(idleMs: number): Promise<number> {
+    const found = await this.#db.read(() => requests.sweepable(idleMs));
+    return found.lanes.length === 0 ? 0 : this.#db.transact(() => requests.sweep(found));
   }
 
   changeLimit(change: S.LimitChange): ReturnType<S.Store["changeLimit"]> {

@@ -13,6 +13,7 @@ import type { InspectionPort } from "./ports/inspection.ts";
 import type { LinePort } from "./ports/lines.ts";
 import type { MaintenancePort } from "./ports/maintenance.ts";
 import type { PassPort } from "./ports/passes.ts";
+import type { RequestPort } from "./ports/requests.ts";
 import type { RunPort } from "./ports/runs.ts";
 import type { SessionPort } from "./ports/sessions.ts";
 import type { SharingPort } from "./ports/sharing.ts";
@@ -33,8 +34,9 @@ export type * from "./ports/inspection.ts";
 export type * from "./ports/lanes.ts";
 export type * from "./ports/lines.ts";
 export type * from "./ports/maintenance.ts";
-export type * from "./ports/passes.ts";
+export * from "./ports/passes.ts";
 export * from "./ports/reports.ts";
+export type * from "./ports/requests.ts";
 export * from "./ports/runs.ts";
 export * from "./ports/sessions.ts";
 export type * from "./ports/sharing.ts";
@@ -59,6 +61,7 @@ export interface Store
     LinePort,
     SteeringPort,
     AsidePort,
+    RequestPort,
     RunPort,
     WaitPort,
     SharingPort,

@@ -2,8 +2,8 @@
 // waits until it is let in again.
 
 import { expect, onTestFinished, test } from "vitest";
+import { connect } from "../../src/api/connect.ts";
 import { openStore } from "../../src/api/open-store.ts";
-import { connect } from "../../src/api/sluice.ts";
 import { defineApp, task } from "../../src/index.ts";
 import { besideMariadb, besidePostgres } from "../conformance/tables.ts";
 import {

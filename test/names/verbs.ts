@@ -101,6 +101,9 @@ export const VERBS: Readonly<Record<string, Readonly<Record<string, Arguments>>>
     enqueueMany: [value([], [7, "a", {}, null, [7], [null], [{ task: "a\0b" }]]), options({})],
     submit: [workflow_, any(undefined), options(submitting)],
     execute: [workflow_, any(undefined), options(executing)],
+    mutex: [text("door"), options({ namespace: text("global") })],
+    semaphore: [text("door"), options({ namespace: text("global") })],
+    pool: [text("gpu")],
     explain: [id],
     get: [id],
     ended: [id, options({ signal })],
@@ -147,6 +150,7 @@ export const VERBS: Readonly<Record<string, Readonly<Record<string, Arguments>>>
     close: [grace],
   },
   limits: {
+    users: [key],
     list: [],
     set: [key, limit, by, options({ leaseMs: number(1_000, -1), isNew: any(true) })],
     reset: [key, by],

@@ -27,7 +27,8 @@ export function settle(world: World, now: number, report: Ended | Revoked): bool
   const found = current(world, report);
   if (!found) return false;
   const { to, body, delayMs } = report;
-  if (to === "returned") giveBack(world, now, found.unit);
+  if (to === "gone") world.units.delete(report.id);
+  else if (to === "returned") giveBack(world, now, found.unit);
   else if (to === "retry") {
     const data = `{"delayMs":${delayMs},"error":${body ?? "null"}}`;
     tell(world, report.id, { kind: "TaskRetried", at: now, data });
@@ -44,7 +45,8 @@ export function recover(world: World, now: number, { to, body, ...held }: Recove
     return true;
   }
   found.unit.losses += 1;
-  if (to === "retry") {
+  if (to === "gone") world.units.delete(held.id);
+  else if (to === "retry") {
     tell(world, held.id, { kind: "TaskLost", at: now, data: body });
     putInLine(world, found.unit, now, false);
   } else end(world, now, found.unit, to, body);

@@ -2,6 +2,8 @@
  * The only place where a reason becomes a sentence. Every surface uses it, so they never disagree. The
  * remedies of a wait are data, in remedy.ts.
  */
+
+import { isOfLocks } from "../lock/request.ts";
 import { sharedTitle } from "../shared/lock.ts";
 import { isoTime, sayDuration } from "../time.ts";
 import { draining, UNLIMITED } from "./gate.ts";
@@ -57,6 +59,8 @@ function sentence(reason: Reason, telling: Telling): string {
     case "busy":
       return busy(reason);
     case "noWorker":
+      if (isOfLocks(reason.queue))
+        return "the process that asked for it is gone; its request is swept in a moment";
       if (reason.queue.startsWith("@")) return "no worker is running, so no run is admitted or advanced";
       return `no live worker serves queue "${reason.queue}" and knows task "${reason.name}"${ofApps(reason.apps)}`;
     case "shared":

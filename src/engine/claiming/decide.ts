@@ -6,6 +6,7 @@
 import type { Plan, Waiter } from "../../core/gate/admit.ts";
 import { admit } from "../../core/gate/admit.ts";
 import type { Ask } from "../../core/gate/gate.ts";
+import { isOfLocks } from "../../core/lock/request.ts";
 import type { LaneRow, Moves, Scope, View } from "../../store/store.ts";
 import { isRunQueue } from "../../store/store.ts";
 import type { Choice } from "./choice.ts";
@@ -44,9 +45,11 @@ export function decide(seen: View, scope: Scope, seat: Seat, report: Report, reh
   const choice = choose(picture, plan, scope, seat, report);
   const { take } = choice;
   const settled = { ...plan, free: freeAfter(plan, take) };
-  const gone = new Set([...choice.now.map(({ id }) => id), ...choice.ahead, ...picture.expire]);
+  const handed = handedOver(picture, plan);
+  const taken = [...choice.now, ...handed].map(({ id }) => id);
+  const gone = new Set([...taken, ...choice.ahead, ...picture.expire]);
   const lanes = laneMoves({ view, scope, plan: settled, standing, rehead, gone });
-  const moves: Moves = { ...unitMoves(picture, choice, seat), lanes };
+  const moves: Moves = { ...unitMoves(picture, choice, handed, seat), lanes };
   const outcome = { view, standing, plan: settled, gone, moves: lanes };
   return {
     moves,
@@ -54,7 +57,7 @@ export function decide(seen: View, scope: Scope, seat: Seat, report: Report, reh
     more: hasRoom(picture, plan) && (take >= report.appetite || isUnfinished(picture, plan, moves)),
     yielded: take < plan.admitted.length || plan.postponed,
     fair: choice.fair,
-    forOthers: [...plan.admitted.slice(take), ...plan.left].map(({ id }) => id),
+    forOthers: [...plan.admitted.slice(take), ...plan.left].flatMap(({ id }) => (gone.has(id) ? [] : [id])),
     ended: snapshot.me < 0,
     unread,
     next: nextOf(outcome),
@@ -62,7 +65,30 @@ export function decide(seen: View, scope: Scope, seat: Seat, report: Report, reh
   };
 }
 
-function unitMoves(picture: Picture, { now, start, ahead }: Choice, seat: Seat): Omit<Moves, "lanes"> {
+/** A lock that another process has asked for, and the session of that process. */
+interface Handed {
+  readonly id: string;
+  readonly session: string;
+}
+
+/**
+ * A request for a lock can start in one process only, so whoever sees that its turn has come hands the lock over.
+ * No other unit loses a worker's slot by it.
+ */
+function handedOver({ snapshot: { workers, me } }: Picture, { left }: Plan): Handed[] {
+  return left.flatMap(({ id, queue, workers: serving = [] }): Handed[] => {
+    const owner = isOfLocks(queue) ? serving.findLast((worker) => worker !== me) : undefined;
+    const session = owner === undefined ? undefined : workers[owner]?.id;
+    return session === undefined ? [] : [{ id, session }];
+  });
+}
+
+function unitMoves(
+  picture: Picture,
+  { now, start, ahead }: Choice,
+  handed: readonly Handed[],
+  seat: Seat,
+): Omit<Moves, "lanes"> {
   const { view, expire, snapshot } = picture;
   const leases = leasesOf(view, snapshot.line);
   const recover = recoveries(view);
@@ -70,6 +96,7 @@ function unitMoves(picture: Picture, { now, start, ahead }: Choice, seat: Seat):
     claim: [
       ...now.map(({ id }) => ({ id, held: true, leaseMs: leases.get(id) ?? null })),
       ...ahead.map((id) => ({ id, held: false, leaseMs: leases.get(id) ?? null })),
+      ...handed.map(({ id, session }) => ({ id, held: true, leaseMs: leases.get(id) ?? null, session })),
     ],
     claimLeaseMs: seat.claimLeaseMs,
     start,

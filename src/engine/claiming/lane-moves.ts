@@ -10,6 +10,7 @@ import { bounded, lineOf } from "../../core/gate/gate.ts";
 import { isWholeLine } from "../../core/gate/kind.ts";
 import { compare } from "../../core/gate/order.ts";
 import type { GateReason, Reason } from "../../core/gate/reason.ts";
+import { isOfLocks } from "../../core/lock/request.ts";
 import { asksOf } from "../../store/lane.ts";
 import { parkedSlots, slotsAt } from "../../store/parked.ts";
 import type { GateRow, LaneMove, LaneRow, Scope, View } from "../../store/store.ts";
@@ -47,8 +48,14 @@ function moveOf(
   const reasons = first && plan.waiting.get(first.id);
   const undecided = first !== undefined && reasons === undefined;
   const parkOn = first && (undecided ? parking.stays(lane) : parking.gateFor(lane, reasons ?? []));
-  const blocked = undecided ? lane.blocked : JSON.stringify(parking.blocking(lane, reasons ?? []));
-  const isEmpty = (parking.isCrowded || lane.state === "parked") && !cut && !scope.sideBySide;
+  const ofLocks = isOfLocks(lane.queue);
+  // Lanes of requests have no history. It would grow with every use of a lock.
+  const isSilent = undecided || ofLocks;
+  const blocked = isSilent ? lane.blocked : JSON.stringify(parking.blocking(lane, reasons ?? []));
+  // While others wait for the lock, its next user will be here soon.
+  const isDeserted = ofLocks && !parking.isContended(lane);
+  const rests = parking.isCrowded || lane.state === "parked" || isDeserted;
+  const isEmpty = rests && !cut && !scope.sideBySide;
   const empty = isEmpty ? "idle" : lane.state === "parked" ? "open" : lane.state;
   const state = first ? (parkOn ? "parked" : "open") : empty;
   const mark =
@@ -77,13 +84,26 @@ class Parking {
   readonly #plan: Plan;
   readonly #gates: ReadonlyMap<string, GateRow>;
   readonly #hasSeveralQueues: boolean;
+  /** The lanes with units that stay in line. */
+  readonly #inLine: readonly LaneRow[];
   #fronts = 0;
 
-  constructor({ view, plan }: Outcome) {
+  constructor({ view, plan, standing, gone }: Outcome) {
     this.isCrowded = view.beyond.length + view.lanes.length > CROWDED;
     this.#plan = plan;
     this.#gates = new Map(view.gates.map((gate) => [gate.key, gate]));
+    this.#inLine = standing.flatMap(({ lane, units }) =>
+      units.some(({ id }) => !gone.has(id)) ? [lane] : [],
+    );
     this.#hasSeveralQueues = new Set([...view.lanes, ...view.beyond].map(({ queue }) => queue)).size > 1;
+  }
+
+  /** Units of other lanes wait at one of its gates. */
+  isContended({ id, asks }: LaneRow): boolean {
+    const own = new Set(asksOf(asks).map(({ gate }) => gate));
+    return this.#inLine.some(
+      (other) => other.id !== id && asksOf(other.asks).some(({ gate }) => own.has(gate)),
+    );
   }
 
   /** The keys under which the wait of the lane is recorded. */

@@ -24,7 +24,9 @@ export function newsOf(view: View, recovered: readonly Recovery[]): News[] {
 
 function recoveryOf(lost: LostRow, now: number): Recovery {
   const losses = lost.losses + 1;
-  const { retry: policy, onStartTimeout } = storedOptions(lost.options);
+  const { retry: policy, onStartTimeout, request } = storedOptions(lost.options);
+  // Its process has lost the lock, and asks again if it still wants it.
+  if (request) return { id: lost.id, epoch: lost.epoch, to: "gone", body: null };
   if (onStartTimeout === "requeue") return { id: lost.id, epoch: lost.epoch, to: "waiting", body: null };
   if (onStartTimeout === "fail")
     return { id: lost.id, epoch: lost.epoch, to: "failed", body: JSON.stringify(UNSTARTED) };

@@ -1,4 +1,5 @@
 /** Finds the sessions that serve a lane. Each session names the queues and the tasks that it runs. */
+import { LOCKS } from "../../core/lock/request.ts";
 import type { SessionRow } from "../../store/store.ts";
 import { isRunQueue, NOTHING_SERVED, RUNS } from "../../store/store.ts";
 
@@ -8,6 +9,8 @@ export const MOST_FOREIGN = 16;
 interface Serves {
   readonly queues: ReadonlySet<string>;
   readonly tasks: ReadonlySet<string>;
+  /** The beginnings of tasks: those of a process that holds locks. */
+  readonly begins: readonly string[];
 }
 
 export function servesText(queues: readonly string[], tasks: readonly string[]): string {
@@ -28,19 +31,23 @@ function servesOf(text: string): Serves {
   return serves;
 }
 
+const isBeginning = (task: string): boolean => task.startsWith(`${LOCKS}/`) && task.endsWith(`/${ANY}`);
+
 /** A session with a damaged row serves nothing. The other sessions are not affected. */
 function read(text: string): Serves {
   try {
     const { queues, tasks } = JSON.parse(text) as { queues: string[]; tasks: string[] };
-    return { queues: new Set(queues), tasks: new Set(tasks) };
+    const begins = tasks.filter(isBeginning).map((task) => task.slice(0, -ANY.length));
+    return { queues: new Set(queues), tasks: new Set(tasks), begins };
   } catch {
-    return { queues: new Set(), tasks: new Set() };
+    return { queues: new Set(), tasks: new Set(), begins: [] };
   }
 }
 
 export function doesServe(serves: string, lane: { readonly queue: string; readonly task: string }): boolean {
-  const { queues, tasks } = servesOf(serves);
-  return queues.has(lane.queue) && (tasks.has(lane.task) || tasks.has(ANY));
+  const { queues, tasks, begins } = servesOf(serves);
+  if (!queues.has(lane.queue)) return false;
+  return tasks.has(lane.task) || tasks.has(ANY) || begins.some((begin) => lane.task.startsWith(begin));
 }
 
 /** All queues that these sessions serve. */
@@ -72,4 +79,6 @@ export function attending(
 export const isAttended = (sessions: readonly Pick<SessionRow, "id" | "serves">[]): boolean =>
   sessions.some((session) => session.id !== RUNS && isAtWork(session));
 
-export const isAtWork = ({ serves }: Pick<SessionRow, "serves">): boolean => serves !== NOTHING_SERVED;
+/** A process that only holds locks is no worker. */
+export const isAtWork = ({ serves }: Pick<SessionRow, "serves">): boolean =>
+  serves !== NOTHING_SERVED && !servesOf(serves).queues.has(LOCKS);

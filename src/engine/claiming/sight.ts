@@ -4,6 +4,7 @@
  */
 import type { Place } from "../../core/gate/order.ts";
 import { compare } from "../../core/gate/order.ts";
+import { isOfLocks, LOCKS } from "../../core/lock/request.ts";
 import type { LaneSpec } from "../../store/lane.ts";
 import { asksOf } from "../../store/lane.ts";
 import type { LaneRow, Scope, View } from "../../store/store.ts";
@@ -63,7 +64,28 @@ export class Sight {
       this.#aside.delete(spec.id);
       this.#looked.delete(spec.id);
       if (!this.#lanes.has(spec.id)) this.#lanes.set(spec.id, { ...spec, place: UNKNOWN_PLACE, flows: true });
+      this.#bringBack(spec);
     }
+  }
+
+  /**
+   * While a program holds a lock, nothing of its own waits there, so the lanes of those that do were put aside. With
+   * its release they concern us: one of them is next.
+   */
+  #bringBack(spec: LaneSpec): void {
+    const isOwn = isOfLocks(spec.queue);
+    if (this.#aside.size === 0 || !(isOwn || this.#elsewhere.includes(LOCKS))) return;
+    const gates = asksOf(spec.asks).flatMap(({ gate }) => (this.#gates.isUnlimited(gate) ? [] : [gate]));
+    for (const lane of [...this.#aside.values()]) {
+      if (!(isOwn || isOfLocks(lane.queue)) || !asksOf(lane.asks).some(({ gate }) => gates.includes(gate)))
+        continue;
+      this.#aside.delete(lane.id);
+      this.#lanes.set(lane.id, { ...lane, place: UNKNOWN_PLACE, flows: true });
+    }
+  }
+
+  get others(): readonly string[] {
+    return this.#elsewhere;
   }
 
   /** The given lanes that are in sight. */
@@ -131,12 +153,21 @@ export class Sight {
       without: [...this.#aside.keys()],
       exclusive,
       shared,
-      queues: [...this.#queues],
+      queues: [...this.#queues, ...this.#beside()],
       perQueue: LOOKAHEAD,
       parkedOn: keys,
       elsewhere: this.#elsewhere.filter((queue) => !this.#queues.has(queue)),
       sideBySide: chosen.some((lane) => asksOf(lane.asks).every(({ gate }) => !bounds.has(gate))),
     };
+  }
+
+  /**
+   * Plain code stands in the same lines as everybody else. So whoever claims for it looks at the lanes of all
+   * queues that somebody serves, and everybody else at its lanes.
+   */
+  #beside(): string[] {
+    const all = this.#queues.has(LOCKS);
+    return this.#elsewhere.filter((queue) => !this.#queues.has(queue) && (all || queue === LOCKS));
   }
 
   /** Lanes of units that just finished are always included: other lanes may be parked on the gates that they freed. */

@@ -1,6 +1,7 @@
 /** Claims units of a store. Each exchange is one pass: the decision is made here, and the store writes it. */
 import type { EventKind } from "../../core/event.ts";
 import type { Hear } from "../../core/hint.ts";
+import { isOfLocks } from "../../core/lock/request.ts";
 import type { Env } from "../../env/env.ts";
 import { hostEnv } from "../../env/host.ts";
 import { isDataError, sayCause } from "../../store/data-error.ts";
@@ -62,6 +63,8 @@ export class StoreClaims implements Claims {
   readonly #laneOf = new Map<number, LaneSpec>();
   readonly #serves: string;
   readonly atOnce: number;
+  /** Every pass looks for lanes that it does not know. Otherwise a hint says when there may be some. */
+  protected readonly looksAround: boolean = false;
   #session = "";
   readonly #offers: Offers;
   readonly #unreadable = new Map<string, LaneRow>();
@@ -106,6 +109,16 @@ export class StoreClaims implements Claims {
   /** A unit of these lanes has ended elsewhere, so the slots it freed are looked at first. */
   notice(lanes: readonly LaneSpec[]): void {
     this.#sight.notice(lanes);
+  }
+
+  /** A claim that another session has made for us. */
+  protected holds(epoch: number, lane: LaneSpec): void {
+    this.#laneOf.set(epoch, lane);
+  }
+
+  /** The queues that other live sessions serve. */
+  protected get others(): readonly string[] {
+    return this.#sight.others;
   }
 
   /** These claims are not ours to finish. */
@@ -260,6 +273,7 @@ export class StoreClaims implements Claims {
       // Without a hint, there should be nothing new in line. A hint may be lost, so we also look now and
       // then.
       intake:
+        this.looksAround ||
         report.hinted ||
         isBehind ||
         this.#lookBeyond ||
@@ -281,17 +295,28 @@ export class StoreClaims implements Claims {
     this.#lookBeyond = passed.arrived.length > FEW_ARRIVALS || view.beyond.length >= scope.perQueue;
     for (const one of report.finished) if (!isStillRunning(one)) this.#laneOf.delete(one.epoch);
     const lanes = new Map(view.lanes.map((lane) => [lane.id, lane]));
-    for (const { epoch, lane } of passed.claimed) this.#laneOf.set(epoch, lanes.get(lane) as LaneSpec);
+    const handed = new Set(
+      decision.moves.claim.flatMap(({ id, session }) => (session === undefined ? [] : [id])),
+    );
+    const claimed = passed.claimed.filter(({ id }) => !handed.has(id));
+    for (const { epoch, lane } of claimed) this.#laneOf.set(epoch, lanes.get(lane) as LaneSpec);
+    // The processes that have got them must hear of it.
+    if (claimed.length < passed.claimed.length) this.#store.hint("work");
     for (const lane of view.lanes) if (isUnreadable(lane.asks)) this.#unreadable.set(lane.id, lane);
     if (report.finished.some((one) => "delayMs" in one && one.delayMs > 0)) this.#store.hint("later");
     if ([...report.finished, ...decision.moves.recover].some(isHandled)) this.#store.hint("work");
     if (passed.claimed.length + report.finished.length > 0) this.#offers.renew();
     // A unit whose lane was parked since is offered again.
     for (const { id, lane } of view.heads) if (lanes.get(lane)?.state === "parked") this.#offers.withdraw(id);
-    this.#offers.tell(decision, passed.arrived);
+    // Nobody else could start our own requests for locks.
+    const isOwn = (lane: LaneSpec): boolean => isOfLocks(lane.queue) && doesServe(this.#serves, lane);
+    this.#offers.tell(
+      decision,
+      passed.arrived.filter((lane) => !isOwn(lane)),
+    );
     return {
       now: passed.now,
-      claimed: passed.claimed,
+      claimed,
       started: passed.started,
       refused: report.finished
         .filter((one) => !isStopped(one) && !passed.accepted.has(one.id))

@@ -11,6 +11,7 @@ import { inTurn } from "../../core/gate/in-turn.ts";
 import { familyOf } from "../../core/gate/key.ts";
 import { compare } from "../../core/gate/order.ts";
 import type { Holder, Reason } from "../../core/gate/reason.ts";
+import { shownName } from "../../core/lock/request.ts";
 import type { Stay } from "../../store/in-line.ts";
 import { asksOf } from "../../store/lane.ts";
 import type { EventRow, GateInfo, HeadRow, LaneRow, WaitView } from "../../store/store.ts";
@@ -195,7 +196,7 @@ function withCause(reason: Reason, view: Pick<WaitView, "gates" | "usage" | "hol
     const taken = slots.get(row.lane) ?? 0;
     if (taken === 0) return [];
     const { id: unit, name, session, since, stopping } = row;
-    return [{ unit, name, slots: taken, session, since, ...(stopping ? { stopping } : {}) }];
+    return [{ unit, name: shownName(name), slots: taken, session, since, ...(stopping ? { stopping } : {}) }];
   });
   const { perValue, declared } = view.gates.find(({ key }) => key === reason.gate) ?? {};
   // Worth mentioning only if the gate also has its own limit.

@@ -12,6 +12,10 @@ interface TenderOptions extends Polling {
 
 /** If this many units were moved at once, there may be more. */
 const A_BATCH = 500;
+/** If this much was swept at once, there may be more. */
+const A_SWEEP = 200;
+/** How long nobody has asked for a lock before what it left in the store is swept. */
+export const SWEEP_AFTER_MS = 60_000;
 /** The most parked gates that the store lists at once. */
 const A_LIST = 200;
 
@@ -46,6 +50,9 @@ export class Tender implements Service {
     this.#parkedAfter = parkedOn.length < A_LIST ? "" : (parkedOn.at(-1) ?? "");
     if (promoted > 0) this.#store.hint("work");
     this.#options.looked(parkedOn);
+    const swept = await this.#store.sweepRequests(SWEEP_AFTER_MS);
+    if (swept > 0) this.#store.hint("work");
+    if (swept >= A_SWEEP) return 0;
     if (promoted >= A_BATCH || expired >= A_BATCH) return 0;
     return nextDueAt === null ? undefined : nextDueAt - now;
   }

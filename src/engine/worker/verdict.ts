@@ -31,6 +31,8 @@ export function verdict(
   { now, random, isStopped }: Moment,
 ): Exclude<Finished, Stopped> {
   const { id, epoch, attempt, goodUntil } = claim;
+  if (storedOptions(claim.options).request)
+    return ending.ok || ending.begun !== false ? gone(claim) : returned(claim);
   if (ending.ok)
     return { id, epoch, to: "succeeded", body: ending.result, delayMs: 0, news: newsOfStep(claim, true) };
   if (ending.begun === false || (isStopped && isAbort(ending))) return returned(claim);
@@ -56,6 +58,9 @@ export const returned = ({ id, epoch }: Pick<Claimed, "id" | "epoch">): Ended =>
   body: null,
   delayMs: 0,
 });
+
+/** A request for a lock is over, however it ended: nobody waits for an outcome. */
+const gone = ({ id, epoch }: Claimed): Ended => ({ id, epoch, to: "gone", body: null, delayMs: 0 });
 
 /** The code of a claim that was taken away has ended or never started. */
 export const stopped = ({ id, epoch }: Pick<Claimed, "id" | "epoch">): Stopped => ({

@@ -70,7 +70,7 @@ export const laneFrom = (arrival: ArrivalRecord): LaneRecord => ({
 const headAt = ({ precedence, at, id }: Spot) => ({ headPrecedence: precedence, headAt: at, headId: id });
 
 /** Creates a gate, and the family that it inherits its limit from. */
-function beget(tables: Tables, name: string): void {
+export function beget(tables: Tables, name: string): void {
   const family = familyOf(name);
   if (family !== null) beget(tables, family);
   if (tables.gate.has(name)) return;

@@ -1,5 +1,6 @@
 /** Turns waiting units into claims, and starts claims. */
 import type { Claimed, Moves } from "../store.ts";
+import { HANDED_MS } from "../store.ts";
 import type { RunningRecord, Tables, WaitingRecord } from "./tables.ts";
 import { inLine } from "./tables.ts";
 
@@ -28,13 +29,15 @@ interface Kind {
   readonly ids: ReadonlySet<string>;
   readonly held: boolean;
   readonly leaseMs: number | null;
+  /** The session that they are handed to, if it is not the claimer's. */
+  readonly handedTo: string | undefined;
 }
 
 function alike(units: Moves["claim"]): Kind[] {
   const kinds = new Map<string, Kind & { readonly ids: Set<string> }>();
-  for (const { id, held, leaseMs = null } of units) {
-    const key = `${Number(!held)} ${leaseMs}`;
-    const kind = kinds.get(key) ?? { ids: new Set<string>(), held, leaseMs };
+  for (const { id, held, leaseMs = null, session: handedTo } of units) {
+    const key = `${Number(!held)} ${leaseMs} ${handedTo ?? ""}`;
+    const kind = kinds.get(key) ?? { ids: new Set<string>(), held, leaseMs, handedTo };
     kind.ids.add(id);
     kinds.set(key, kind);
   }
@@ -45,15 +48,16 @@ function claimUnit(
   tables: Tables,
   now: number,
   unit: WaitingRecord,
-  { held, leaseMs }: Kind,
+  { held, leaseMs, handedTo }: Kind,
   claimer: Claimer,
 ): Claimed {
+  const claimLeaseMs = handedTo === undefined ? claimer.leaseMs : HANDED_MS;
   const row: RunningRecord = {
     ...unit,
     epoch: tables.nextEpoch(),
-    session: claimer.session,
+    session: handedTo ?? claimer.session,
     held,
-    untilAt: now + Math.min(claimer.leaseMs, leaseMs ?? claimer.leaseMs),
+    untilAt: now + Math.min(claimLeaseMs, leaseMs ?? claimLeaseMs),
     claimedAt: now,
     claimedN: unit.n + 1,
     startedAt: null,

@@ -23,6 +23,7 @@ import { holders, line } from "./line.ts";
 import { stirring } from "./news.ts";
 import { pass } from "./pass.ts";
 import * as read from "./read.ts";
+import { sweepRequests, withdrawRequests } from "./requests.ts";
 import { laterRuns, run, runs } from "./run.ts";
 import { runWaits } from "./run-waits.ts";
 import * as session from "./session.ts";
@@ -134,6 +135,8 @@ const movesOf = ({
   | "retry"
   | "changeLimit"
   | "deleteGate"
+  | "withdraw"
+  | "sweepRequests"
   | "replaced"
   | "apps"
 > => ({
@@ -158,6 +161,8 @@ const movesOf = ({
   retry: (id, by) => write((at) => hand.retry(tables, at, id, by)),
   changeLimit: (change) => write((at) => hand.changeLimit(tables, at, change)),
   deleteGate: (key) => write(() => deleteGate(tables, key)),
+  withdraw: (ids) => write(() => withdrawRequests(tables, ids)),
+  sweepRequests: (idleMs) => write((at) => sweepRequests(tables, at, idleMs)),
   replaced: () => look(() => replacedIn(tables.deploy.all())),
   apps: () => look(() => appsInForce(tables.deploy.all())),
 });

@@ -3,7 +3,8 @@ import { familyOf } from "../../core/gate/key.ts";
 import { parkedLists, parkedView } from "../parked.ts";
 import type { GateRow, LaneMove, Moves, Passed, Scope, View } from "../store.ts";
 import { isStopped } from "../store.ts";
-import { arrivals, takeIn } from "./arrival.ts";
+import { unbornIn } from "../unborn.ts";
+import { arrivals, beget, takeIn } from "./arrival.ts";
 import { claim, markStarted, startPrefetched } from "./claim.ts";
 import { endStopped } from "./end-line.ts";
 import { enqueue } from "./enqueue.ts";
@@ -50,6 +51,7 @@ export function pass(tables: Tables, now: number, scope: Scope, decide: (view: V
   const started = startPrefetched(tables, now, moves.start);
   for (const move of moves.lanes) moveLane(tables, now, move);
   const opened = takeIn(tables, arrived);
+  for (const gate of unbornIn(view)) beget(tables, gate);
   return { now, claimed, started, accepted: new Set(accepted.map(({ id }) => id)), arrived: opened };
 }
 

@@ -1,6 +1,8 @@
 /** Reads for users: one task, lists, limits, queues, history. */
+
 import type { Limit } from "../../core/gate/gate.ts";
 import { familyOf } from "../../core/gate/key.ts";
+import { isOfLocks, isProcessOfLocks, LOCKS } from "../../core/lock/request.ts";
 import type { Inherited, Own } from "../family.ts";
 import { bindsPerValue, inherit } from "../family.ts";
 import { inLineSince } from "../in-line.ts";
@@ -33,6 +35,7 @@ export function tasks(tables: Tables, { state, queue, name, before, limit }: Tas
     .filter(
       (row) =>
         !isRunQueue(row.queue) &&
+        !isOfLocks(row.queue) &&
         (!queue || row.queue === queue) &&
         (!name || row.name === name) &&
         (!before || row.id < before),
@@ -129,7 +132,7 @@ export function queues(tables: Tables): QueueRow[] {
   const later = tally(tables.later.all().map(({ id }) => queueOf(id)));
   const lanes = [...tables.lane.all(), ...tables.arrival.all()].map(({ queue }) => queue);
   const names = new Set([...tables.queue.all().map(({ name }) => name), ...lanes, ...later.keys()]);
-  for (const queue of RUN_QUEUES) names.delete(queue);
+  for (const queue of [...RUN_QUEUES, LOCKS]) names.delete(queue);
   const found = [...names].map((name) => ({
     name,
     rank: tables.queue.get(name)?.queueRank ?? 100,
@@ -161,6 +164,8 @@ function tally(queues: readonly (string | undefined)[]): Map<string, number> {
 }
 
 export function sessions(tables: Tables, now: number): Awaited<ReturnType<Store["sessions"]>> {
-  const living = tables.session.all().filter(({ id, expiresAt }) => id !== RUNS && expiresAt > now);
+  const living = tables.session
+    .all()
+    .filter(({ id, name, expiresAt }) => id !== RUNS && !isProcessOfLocks(name) && expiresAt > now);
   return living.map(({ id, name, slots, serves, expiresAt }) => ({ id, name, slots, serves, expiresAt }));
 }

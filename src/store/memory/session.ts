@@ -1,5 +1,6 @@
 /** Sessions, and the reports of their holders while they run. */
 import type { EventKind } from "../../core/event.ts";
+import { isProcessOfLocks } from "../../core/lock/request.ts";
 import type { Claimed, NewSession } from "../store.ts";
 import { NOTHING_SERVED } from "../store.ts";
 import type { HeldRecord } from "./claim.ts";
@@ -12,6 +13,8 @@ export function openSession(
   { id, name, slots, serves, leaseMs }: NewSession,
 ): void {
   tables.session.insert({ id, name, slots, serves, expiresAt: now + leaseMs, startedAt: now, lost: false });
+  // A process that only holds locks is no worker.
+  if (isProcessOfLocks(name)) return;
   tables.feed.other({ kind: "WorkerStarted", subject: id, data: JSON.stringify({ name, slots }) });
 }
 
@@ -34,7 +37,9 @@ const tellWorker = (
   tables: Tables,
   kind: "WorkerStopped" | "WorkerLost",
   { id, name }: SessionRecord,
-): void => tables.feed.other({ kind, subject: id, data: JSON.stringify({ name }) });
+): void => {
+  if (!isProcessOfLocks(name)) tables.feed.other({ kind, subject: id, data: JSON.stringify({ name }) });
+};
 
 /** A session that has ended cannot be renewed: others may hold its claims by now. */
 export function renewSession(tables: Tables, now: number, id: string, leaseMs: number): boolean {

@@ -6,14 +6,16 @@ import { current } from "./claim.ts";
 import { leaveNewsOf } from "./news.ts";
 import { keepStopping } from "./stopping.ts";
 import type { RunningRecord, Tables, WaitingRecord } from "./tables.ts";
+import { eventKey } from "./tables.ts";
 
 /** How a claim ends. */
 interface Exit {
   readonly id: string;
   readonly epoch: number;
-  readonly to: "outcome" | "later" | "again" | "back";
+  readonly to: "outcome" | "later" | "again" | "back" | "gone";
   readonly state: Ended["to"] | Recovery["to"];
-  readonly event: EventKind;
+  /** Null if it leaves no history. */
+  readonly event: EventKind | null;
   readonly body: string | null;
   readonly data: string | null;
   readonly delayMs: number;
@@ -29,6 +31,7 @@ const REPORTED = {
   failed: { to: "outcome", event: "TaskFailed" },
   retry: { to: "later", event: "TaskRetried" },
   returned: { to: "back", event: "TaskReturned" },
+  gone: { to: "gone", event: null },
 } as const;
 
 const LOST = {
@@ -37,6 +40,7 @@ const LOST = {
   failed: { to: "outcome", event: "TaskFailed" },
   quarantined: { to: "outcome", event: "TaskQuarantined" },
   expired: { to: "outcome", event: "TaskExpired" },
+  gone: { to: "gone", event: null },
 } as const;
 
 export function exitOf(finished: Exclude<Finished, Stopped>): Exit {
@@ -66,7 +70,7 @@ export function exitOfLost({ id, epoch, to: state, body }: Recovery): Exit {
  */
 export function settle(tables: Tables, now: number, exits: readonly Exit[]): ReadonlySet<number> {
   const settled = new Set<number>();
-  for (const way of ["outcome", "later", "again", "back"] as const) {
+  for (const way of ["gone", "outcome", "later", "again", "back"] as const) {
     for (const exit of exits) {
       const claim = exit.to === way ? current(tables, exit) : undefined;
       if (!claim) continue;
@@ -86,12 +90,22 @@ function leave(tables: Tables, now: number, claim: RunningRecord, exit: Exit): v
   const life: WaitingRecord = { id, lane, precedence, at, attempt, losses, goodUntil, n };
   if (exit.stopping) keepStopping(tables, now, claim, "timeout");
   tables.running.delete(epoch);
+  if (exit.event === null) {
+    leaveNoTrace(tables, id);
+    return;
+  }
   tables.event.insert({ subject: id, n, kind: exit.event, at: now, data: exit.data });
   if (exit.to === "outcome") finish(tables, now, { ...claim, losses }, exit.state as FinalState, exit.body);
   else if (exit.to === "later") tables.later.insert({ ...life, at: now + exit.delayMs, because: "retry" });
   // A unit that is tried again goes behind those that came in the meantime. An item of a list keeps its
   // place.
   else tables.waiting.insert(exit.to === "again" && !isItem(tables, id) ? { ...life, at: now } : life);
+}
+
+/** A request for a lock is over: its body and its history go with its claim. */
+export function leaveNoTrace(tables: Tables, id: string): void {
+  tables.task.delete(id);
+  for (const { n } of tables.event.of(id)) tables.event.delete(eventKey(id, n));
 }
 
 const isItem = (tables: Tables, id: string): boolean => (tables.task.get(id)?.item ?? null) !== null;

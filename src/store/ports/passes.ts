@@ -14,6 +14,9 @@ export interface PassPort {
   pass(scope: Scope, decide: Decide): Promise<Passed>;
 }
 
+/** How long a claim lasts at most that was handed to another session and is never started. */
+export const HANDED_MS = 24 * 60 * 60 * 1_000;
+
 export type Decide = (view: View) => Moves;
 
 /** The reports that a pass brings along, and the rows that it wants to see. */
@@ -110,6 +113,11 @@ export interface Moves {
      * The shortest lease of its pools. The claim must be renewed within this time for as long as it is held.
      */
     readonly leaseMs?: number | null;
+    /**
+     * The session that gets it, if that is another one: a lock is handed to the process that asked for it. Such a
+     * claim need not be started.
+     */
+    readonly session?: string;
   }[];
   readonly claimLeaseMs: number;
   /** Prefetched claims of this session that start now. */

@@ -11,8 +11,11 @@ export type Finished = Ended | Revoked | Stopped;
 export interface Ended {
   readonly id: string;
   readonly epoch: number;
-  /** `retry` waits for `delayMs`. `returned` goes back to its place without having used an attempt. */
-  readonly to: "succeeded" | "failed" | "retry" | "returned";
+  /**
+   * `retry` waits for `delayMs`. `returned` goes back to its place without having used an attempt. `gone`: a
+   * request for a lock is over and leaves nothing behind.
+   */
+  readonly to: "succeeded" | "failed" | "retry" | "returned" | "gone";
   /** JSON text: the result, or the error. */
   readonly body: string | null;
   readonly delayMs: number;
@@ -31,7 +34,7 @@ export interface Ended {
 export interface Recovery {
   readonly id: string;
   readonly epoch: number;
-  readonly to: "waiting" | "retry" | "failed" | "quarantined" | "expired";
+  readonly to: "waiting" | "retry" | "failed" | "quarantined" | "expired" | "gone";
   readonly body: string | null;
   /** The task that handles a failure. It is put in line in the same transaction. */
   readonly handler?: NewTask | undefined;

@@ -17,7 +17,7 @@ import { lockDeclarations } from "./declare.ts";
 
 const asksIn = ({ asks }: Row): string => text(asks);
 
-const selectAsksOfArrivals = sql`SELECT DISTINCT asks FROM sluice_arrival`.as(asksIn);
+export const selectAsksOfArrivals = sql`SELECT DISTINCT asks FROM sluice_arrival`.as(asksIn);
 /** The asks of lanes that have units in any place. It walks over the lanes, not over their units. */
 const selectAsksInUse = raw(
   `SELECT DISTINCT l.asks FROM sluice_lane l WHERE ${["waiting", "running", "stopping"]
@@ -25,7 +25,7 @@ const selectAsksInUse = raw(
     .join(" OR ")}`,
 ).as(asksIn);
 /** A delayed unit may belong to a lane that no pass has seen yet. */
-const selectAsksOfLater = raw(
+export const selectAsksOfLater = raw(
   "SELECT DISTINCT t.asks FROM sluice_later u JOIN sluice_task t ON t.id = u.id",
 ).as(asksIn);
 

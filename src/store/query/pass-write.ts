@@ -2,8 +2,10 @@
 import { lastFlight } from "../flow.ts";
 import type { Dialect, Sql } from "../sql.ts";
 import type { Claimed, Moves, News, NewTask, Scope } from "../store.ts";
+import { HANDED_MS } from "../store.ts";
+import { unbornIn } from "../unborn.ts";
 import type { Announced, Arrived } from "./arrival.ts";
-import { bestPerLane, deleteArrivals, takeIn } from "./arrival.ts";
+import { bestPerLane, deleteArrivals, insertGates, takeIn } from "./arrival.ts";
 import { claim, startPrefetched } from "./claim.ts";
 import { endStopped } from "./end-line.ts";
 import { insertAlso } from "./enqueue.ts";
@@ -35,6 +37,7 @@ export const secondFlight = (decided: Decided, dialect: Dialect) => {
   const recovered = moves.recover.map(exitOfLost);
   const quiet = seen.listening.length === 0;
   const ending = { dialect, quiet };
+  const unborn = unbornIn(decided.view);
   return lastFlight({
     tellSettled: !quiet && tellExits(settledExits(decided)),
     recovered: settle(recovered, dialect),
@@ -55,6 +58,7 @@ export const secondFlight = (decided: Decided, dialect: Dialect) => {
     // Decisions come before arrivals: an arrival changes the stamp on which a move was decided.
     moved: moves.lanes.length > 0 && moveLanes(moves.lanes, [...idsOf(moves.claim), ...moves.expire]),
     opened: opened.length > 0 && takeIn(opened),
+    unborn: unborn.length > 0 && insertGates(unborn),
   });
 };
 
@@ -68,7 +72,7 @@ function settledExits({ scope, seen }: Decided): Exit[] {
 /** Reports what became of claims that were settled in this pass, before anything is claimed again. */
 export function tellExits(exits: readonly Exit[]): Sql[] {
   const ended = idsOf(exits.filter(({ to }) => to === "outcome"));
-  const moved = idsOf(exits.filter(({ to }) => to !== "outcome"));
+  const moved = idsOf(exits.filter(({ to }) => to !== "outcome" && to !== "gone"));
   return [...(ended.length > 0 ? [tellEnded(ended)] : []), ...(moved.length > 0 ? [tellMoved(moved)] : [])];
 }
 
@@ -114,21 +118,24 @@ interface Alike {
   readonly ids: string[];
   readonly held: boolean;
   readonly ownLeaseMs: number | null;
+  /** The session that they are handed to, if it is not the claimer's. */
+  readonly handedTo: string | undefined;
 }
 
 const claims = ({ scope, moves }: Decided, dialect: Dialect): Sql<Claimed>[] =>
-  alike(moves).flatMap((group) =>
-    claim({ ...group, session: scope.session, leaseMs: moves.claimLeaseMs }, dialect),
-  );
+  alike(moves).flatMap(({ handedTo, ...group }) => {
+    const leaseMs = handedTo === undefined ? moves.claimLeaseMs : HANDED_MS;
+    return claim({ ...group, session: handedTo ?? scope.session, leaseMs }, dialect);
+  });
 
 /** Claims of the same kind are made by one statement. There are hardly ever more than two kinds. */
 function alike({ claim: claims }: Moves): Alike[] {
   const groups = new Map<string, Alike>();
-  for (const { id, held, leaseMs = null } of claims) {
-    const key = `${held ? 0 : 1} ${leaseMs}`;
+  for (const { id, held, leaseMs = null, session } of claims) {
+    const key = `${held ? 0 : 1} ${leaseMs} ${session ?? ""}`;
     const group = groups.get(key);
     if (group) group.ids.push(id);
-    else groups.set(key, { ids: [id], held, ownLeaseMs: leaseMs });
+    else groups.set(key, { ids: [id], held, ownLeaseMs: leaseMs, handedTo: session });
   }
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 }

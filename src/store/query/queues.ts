@@ -1,5 +1,6 @@
 /** Queues, and how many units wait in them. Units are counted, not read. */
 import { queueKey } from "../../core/gate/key.ts";
+import { isOfLocks } from "../../core/lock/request.ts";
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
 import type { Row } from "../row.ts";
@@ -48,7 +49,7 @@ export function* queues(): Flow<QueueRow[]> {
     counts.reduce((all, { of, units }) => all + (isOfQueue(of) ? units : 0), 0);
   const names = new Set([...rank.keys(), ...queueOf.values(), ...later.map(({ of }) => of)]);
   const found = [...names]
-    .filter((name) => !isRunQueue(name))
+    .filter((name) => !isRunQueue(name) && !isOfLocks(name))
     .map((name) => ({
       name,
       rank: rank.get(name) ?? UNRANKED,

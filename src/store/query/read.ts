@@ -1,4 +1,5 @@
 /** Queries: one task, lists, live sessions, history. Nothing here is locked. */
+import { isProcessOfLocks, LOCKS } from "../../core/lock/request.ts";
 import type { Flow } from "../flow.ts";
 import { flight, send } from "../flow.ts";
 import { idOf, only } from "../row.ts";
@@ -37,7 +38,7 @@ export function* ended(ids: readonly string[]): Flow<string[]> {
 }
 
 export function* tasks({ state, queue, name, before, limit }: TaskFilter): Flow<TaskRow[]> {
-  const where = [sql`NOT t.queue ${oneOf(RUN_QUEUES)}`];
+  const where = [sql`NOT t.queue ${oneOf([...RUN_QUEUES, LOCKS])}`];
   if (state) where.push(sql`${TASK_STATE} = ${state}`);
   if (queue) where.push(sql`t.queue = ${queue}`);
   if (name) where.push(sql`t.name = ${name}`);
@@ -58,5 +59,7 @@ export const events = (subject: string): Flow<EventRow[]> => history(subject);
 
 export function* sessions(): Flow<NamedSession[]> {
   const found = yield* send(selectSessions());
-  return found.filter(({ id }) => id !== RUNS).sort((a, b) => (a.id < b.id ? -1 : 1));
+  return found
+    .filter(({ id, name }) => id !== RUNS && !isProcessOfLocks(name))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
 }

@@ -1,5 +1,6 @@
 /** Sessions: one row per life of a process, renewed by its owner and judged by the store's own clock. */
 import type { EventKind } from "../../core/event.ts";
+import { isProcessOfLocks } from "../../core/lock/request.ts";
 import type { Flow } from "../flow.ts";
 import { commit, flight, send } from "../flow.ts";
 import type { Row } from "../row.ts";
@@ -22,7 +23,8 @@ export function* openSession({ id, name, slots, serves, leaseMs }: NewSession): 
   ]);
   yield* commit([
     sql`INSERT INTO sluice_session (id, name, slots, serves, expires_at, started_at) SELECT s.id, s.name, s.slots, s.serves, ${leaseNow} + s.lease, ${now} FROM ${list}`,
-    tellOthers([{ kind: "WorkerStarted", subject: id, data: JSON.stringify({ name, slots }) }]),
+    !isProcessOfLocks(name) &&
+      tellOthers([{ kind: "WorkerStarted", subject: id, data: JSON.stringify({ name, slots }) }]),
   ]);
 }
 
@@ -49,7 +51,7 @@ export function* closeSession(id: string): Flow<void> {
   );
   yield* commit([
     sql`DELETE FROM sluice_session WHERE id = ${id}`,
-    tellOthers(found.filter(({ lost }) => !lost).map((worker) => workerChange("WorkerStopped", worker))),
+    tellOthers(found.filter(isNews).map((worker) => workerChange("WorkerStopped", worker))),
   ]);
 }
 
@@ -57,6 +59,10 @@ interface Worker {
   readonly id: string;
   readonly name: string;
 }
+
+/** The loss of a worker is told once. A process that only holds locks is no worker. */
+const isNews = ({ name, lost = false }: Worker & { readonly lost?: boolean }): boolean =>
+  !lost && !isProcessOfLocks(name);
 
 const workerRow = (row: Row): Worker => ({ id: text(row.id), name: text(row.name) });
 
@@ -74,7 +80,7 @@ export const selectLostSessions = (): Sql<Worker> =>
 
 export const tellLostSessions = (lost: readonly Worker[]): Sql[] => [
   sql`UPDATE sluice_session SET lost = 1 WHERE id ${oneOf(lost.map(({ id }) => id))}`,
-  ...tellOthers(lost.map((worker) => workerChange("WorkerLost", worker))),
+  ...tellOthers(lost.filter(isNews).map((worker) => workerChange("WorkerLost", worker))),
 ];
 
 export function* claimsOf(session: string): Flow<Claimed[]> {

@@ -21,9 +21,10 @@ import { NOBODY_LISTENS } from "./tell.ts";
 export type Exit = {
   readonly id: string;
   readonly epoch: number;
-  readonly to: "outcome" | "later" | "again" | "back";
+  readonly to: "outcome" | "later" | "again" | "back" | "gone";
   readonly state: string;
-  readonly kind: EventKind;
+  /** Null if it leaves no history. */
+  readonly kind: EventKind | null;
   readonly body: string | null;
   /** The data of the event in the history. */
   readonly data: string | null;
@@ -41,6 +42,7 @@ const FINISHED = {
   failed: { to: "outcome", kind: "TaskFailed" },
   retry: { to: "later", kind: "TaskRetried" },
   returned: { to: "back", kind: "TaskReturned" },
+  gone: { to: "gone", kind: null },
 } as const;
 
 export const exitOf = (finished: Exclude<Finished, Stopped>): Exit =>
@@ -72,6 +74,7 @@ const LOST = {
   failed: { to: "outcome", kind: "TaskFailed" },
   quarantined: { to: "outcome", kind: "TaskQuarantined" },
   expired: { to: "outcome", kind: "TaskExpired" },
+  gone: { to: "gone", kind: null },
 } as const;
 
 export function exitOfLost({ id, epoch, to, body }: Recovery): Exit {
@@ -96,11 +99,14 @@ const NEEDS = {
   later: { epoch: "int", kind: "text", data: "text", delay: "int", unburnt: "int", loss: "int" },
   again: { epoch: "int", kind: "text", data: "text", unburnt: "int", loss: "int" },
   back: { epoch: "int", kind: "text", data: "text", unburnt: "int", loss: "int" },
+  gone: { epoch: "int" },
 } as const satisfies Record<Exit["to"], Partial<Record<keyof Exit, ColumnType>>>;
 
 /** The statements of each way out. They return the epochs that were still current. */
 export function settle(exits: readonly Exit[], dialect: Dialect): Sql<number>[] {
   const statements: Sql<number>[] = [];
+  const gone = exits.filter(({ to }) => to === "gone");
+  statements.push(...inPortions(gone, (part) => withoutTrace(part, dialect)).flat());
   for (const way of ["outcome", "later", "again", "back"] as const) {
     for (const keeps of [false, true]) {
       const group = exits.filter(({ to, stopping }) => to === way && stopping === keeps);
@@ -123,6 +129,9 @@ const TABLES = {
   back: "sluice_waiting (id, lane, precedence, at, attempt, losses, good_until, n)",
 } as const;
 
+/** The ways out on which the unit stays in the store. */
+type Kept = Exclude<Exit["to"], "gone">;
+
 /** The names of the columns of a claim and of its report. */
 interface Names {
   readonly r: string;
@@ -133,7 +142,7 @@ interface Names {
  * A unit that never ran keeps its place. A retried unit goes behind those that came in the meantime, but an
  * item of a list keeps its place among the others.
  */
-function values(way: Exit["to"], { r, f }: Names): Sql {
+function values(way: Kept, { r, f }: Names): Sql {
   const losses = `${r}.losses + ${f("loss")}`;
   if (way === "outcome") {
     const claim = `${r}.session, ${r}.claimed_at, ${r}.claimed_n`;
@@ -148,7 +157,7 @@ function values(way: Exit["to"], { r, f }: Names): Sql {
 /**
  * An outcome implies its end and its last claim. A unit that goes back in line leaves both in the history.
  */
-function inserts(way: Exit["to"], names: Names, from: Sql): readonly [Sql, ...Sql[]] {
+function inserts(way: Kept, names: Names, from: Sql): readonly [Sql, ...Sql[]] {
   const { r, f } = names;
   const moved = sql`INSERT INTO ${raw(TABLES[way])} SELECT ${values(way, names)} FROM ${from}`;
   if (way === "outcome") return [moved];
@@ -160,14 +169,14 @@ function inserts(way: Exit["to"], names: Names, from: Sql): readonly [Sql, ...Sq
   ];
 }
 
-const isInLine = (way: Exit["to"]): boolean => way === "again" || way === "back";
+const isInLine = (way: Kept): boolean => way === "again" || way === "back";
 
 /**
  * One statement on PostgreSQL. The reports travel as one JSON object keyed by unit, and the delete looks up
  * its own. A join would be planned for the table as it was when it was empty, and would compare every claim
  * with every report.
  */
-function atOnce(way: Exit["to"], group: readonly Exit[], { unless, also }: Extra = NOTHING): Sql<number> {
+function atOnce(way: Kept, group: readonly Exit[], { unless, also }: Extra = NOTHING): Sql<number> {
   const needs: Readonly<Record<string, ColumnType>> = NEEDS[way];
   const columns = Object.keys(needs);
   const valuesOf = (exit: Readonly<Record<string, Value>>) => columns.map((name) => exit[name]);
@@ -212,7 +221,7 @@ const UNHEARD: Extra = {
 
 export const SETTLED = raw("current_setting('sluice.settled', true)");
 
-function inSteps(way: Exit["to"], group: readonly Exit[]): Sql<number>[] {
+function inSteps(way: Kept, group: readonly Exit[]): Sql<number>[] {
   const needs: Readonly<Record<string, ColumnType>> = NEEDS[way];
   const list = rows("f", needs, group);
   const joined = sql`${list} JOIN sluice_running r ON r.epoch = f.epoch`;
@@ -230,5 +239,26 @@ function inSteps(way: Exit["to"], group: readonly Exit[]): Sql<number>[] {
       ? [keepStopping(sql`sluice_running r WHERE ${among(group)} AND r.held = 1`, "r", "timeout")]
       : []),
     sql`DELETE FROM sluice_running WHERE ${among(group)}`,
+  ];
+}
+
+/** A request for a lock is over: its body and its history go with its claim. */
+function withoutTrace(group: readonly Exit[], dialect: Dialect): Sql<number>[] {
+  const ids = group.map(({ id }) => id);
+  const ends = (table: string, unit: string): Sql =>
+    sql`DELETE FROM ${raw(table)} WHERE ${raw(unit)} ${oneOf(ids)} AND ${dialect === "postgres" ? raw(`EXISTS (SELECT 1 FROM g WHERE g.id = ${table}.${unit})`) : sql`EXISTS (SELECT 1 FROM sluice_running r WHERE r.id = ${raw(`${table}.${unit}`)} AND r.epoch ${oneOf(group.map(({ epoch }) => epoch))})`}`;
+  const rest = [ends("sluice_task", "id"), ends("sluice_event", "subject")];
+  const claims = sql`DELETE FROM sluice_running WHERE ${among(group)}`;
+  if (dialect !== "postgres")
+    return [
+      sql`SELECT epoch FROM sluice_running WHERE ${among(group)} ORDER BY epoch${forUpdate}`.as(epochOf),
+      ...rest,
+      claims,
+    ];
+  const parts = rest.map((each, index) => sql`, w${raw(String(index))} AS (${each})`);
+  return [
+    sql`WITH g AS (${claims} RETURNING id, epoch)${parts.reduce((left, right) => sql`${left}${right}`)} SELECT epoch FROM g`.as(
+      epochOf,
+    ),
   ];
 }

@@ -2,7 +2,7 @@
  * `sluice deploy app.ts` puts the limits, ranks and triggers of an app in force, without starting a worker.
  */
 import type { Command } from "commander";
-import { connect } from "../../api/sluice.ts";
+import { connect } from "../../api/connect.ts";
 import { sayAlso } from "../../core/app/shared-names.ts";
 import { changesOf, deployable, sayDeployed } from "./deploy-changes.ts";
 import { loadApp } from "./load-app.ts";

@@ -1,6 +1,6 @@
 /** `sluice tasks enqueue APP TASK INPUT` */
 import type { Command } from "commander";
-import { connect } from "../../api/sluice.ts";
+import { connect } from "../../api/connect.ts";
 import type { EnqueueOptions } from "../../core/task/enqueue-options.ts";
 import { INPUT, readInput } from "./input.ts";
 import { loadApp } from "./load-app.ts";

@@ -100,7 +100,7 @@ const sayLease = ({ leaseMs }: PoolView): string => (leaseMs === null ? "-" : fo
 function info(name: string, options: GlobalOptions): Promise<void> {
   return withStore(options, async (sluice) => {
     const [pool, now] = await Promise.all([sluice.pools.info(name), sluice.now()]);
-    print(options, pool, () => `${about(pool)}\n${holdersOf(pool, now)}`);
+    print(options, pool, () => `${about(pool)}\n${holdersOf(pool, now)}${waitersOf(pool, now)}`);
   });
 }
 
@@ -120,12 +120,19 @@ function holdersOf({ holders }: PoolInfo, now: number): string {
     ["run", "step", "slots", "claimed", "lease expires"],
     holders.map((holder) => [
       holder.run ?? "-",
-      holder.step ?? `task ${holder.name} ${holder.id}`,
+      holder.step ?? `${holder.program ? "program" : "task"} ${holder.name} ${holder.id}`,
       String(holder.slots),
       `${ago(holder.claimedAt, now)}${holder.stopping ? `, ${sayStopping(holder.stopping, now)}` : ""}`,
       expiry(holder),
     ]),
   );
+}
+
+/** Programs that wait. Tasks and steps in line are those that `queue` and `tasks` list. */
+function waitersOf({ waiters }: PoolInfo, now: number): string {
+  if (waiters.length === 0) return "";
+  const rows = waiters.map(({ id, name, slots, at }) => [`${name} ${id}`, String(slots), ago(at, now)]);
+  return `\n${table(["waiting program", "slots", "since"], rows)}`;
 }
 
 /** A lease is renewed in time as long as its worker lives. */
@@ -143,7 +150,7 @@ function setPool(name: string, limit: number, options: SetOptions): Promise<void
       isNew: options.new ?? false,
       ...(lease === undefined ? {} : { lease }),
     });
-    const { holders: _, ...pool } = await sluice.pools.info(name);
+    const { holders: _, waiters: __, ...pool } = await sluice.pools.info(name);
     print(options, { ...pool, from }, () => {
       const change = `pool ${name}: ${sayLimit(from)} → ${sayLimit(pool.limit)}${pool.leaseMs === null ? "" : `, lease ${sayLease(pool)}`}`;
       const { claimed, pending } = pool;

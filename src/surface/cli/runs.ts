@@ -1,10 +1,10 @@
 /** `sluice runs list|show|items|watch|approve|reject|cancel|pause|resume|rerun` */
 import type { Command } from "commander";
 import { Option } from "commander";
+import { connect } from "../../api/connect.ts";
 import { RUN_STATES } from "../../api/filters.ts";
 import type { RunView } from "../../api/run-view.ts";
 import type { Sluice } from "../../api/sluice.ts";
-import { connect } from "../../api/sluice.ts";
 import { SluiceError } from "../../core/error.ts";
 import type { RunState } from "../../store/store.ts";
 import { withBy, withRun } from "./common.ts";

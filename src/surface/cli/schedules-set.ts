@@ -1,7 +1,7 @@
 /** `sluice schedules set|remove`: schedules that are made, changed and removed at run time. No deploy touches them. */
 import type { Command } from "commander";
+import { connect } from "../../api/connect.ts";
 import type { SettableSchedule } from "../../api/settable-schedule.ts";
-import { connect } from "../../api/sluice.ts";
 import { withBy } from "./common.ts";
 import { INPUT, readInput } from "./input.ts";
 import { loadApp } from "./load-app.ts";

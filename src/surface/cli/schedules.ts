@@ -3,8 +3,8 @@
  * sensors and automations.
  */
 import type { Command } from "commander";
+import { connect } from "../../api/connect.ts";
 import type { TriggerView } from "../../api/schedules.ts";
-import { connect } from "../../api/sluice.ts";
 import { MOST_AT_ONCE } from "../../core/schedule/due.ts";
 import type { TriggerState } from "../../core/schedule/state.ts";
 import type { AutomationSpec, ScheduleSpec, SensorSpec } from "../../core/schedule/trigger.ts";

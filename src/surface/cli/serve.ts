@@ -1,9 +1,10 @@
 /**
  * Shared by `dev` and `worker`: opens the store, works until told to stop, and exits within the grace period.
  */
+
+import { connect } from "../../api/connect.ts";
 import { unreachableIfLost } from "../../api/open-store.ts";
 import type { Sluice } from "../../api/sluice.ts";
-import { connect } from "../../api/sluice.ts";
 import type { App } from "../../core/app/app.ts";
 import { isStoreGone } from "../../core/error.ts";
 import { parseDuration } from "../../core/time.ts";

@@ -1,7 +1,7 @@
 /** `sluice signal EVENT JSON`: sends what steps wait for. */
 import type { Command } from "commander";
+import { connect } from "../../api/connect.ts";
 import { eventOfApp } from "../../api/event-of-app.ts";
-import { connect } from "../../api/sluice.ts";
 import type { App } from "../../core/app/app.ts";
 import type { AnyEvent } from "../../core/workflow/event.ts";
 import type { SignalOptions } from "../../core/workflow/signal-options.ts";

@@ -1,6 +1,6 @@
 /** `sluice submit APP WORKFLOW` puts a run in line, or past the line with --direct. */
 import type { Command } from "commander";
-import { connect } from "../../api/sluice.ts";
+import { connect } from "../../api/connect.ts";
 import type { SubmitOptions } from "../../core/workflow/submit-options.ts";
 import { withBy } from "./common.ts";
 import { INPUT, readInput } from "./input.ts";

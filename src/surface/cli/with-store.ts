@@ -1,7 +1,8 @@
 /** Opens the store of a command for as long as the command uses it. */
+
+import { connect } from "../../api/connect.ts";
 import { openStore } from "../../api/open-store.ts";
 import type { Sluice } from "../../api/sluice.ts";
-import { connect } from "../../api/sluice.ts";
 import type { GlobalOptions } from "./settings.ts";
 import { fileOf, storeUrl } from "./settings.ts";
 import { mustBeThere } from "./store-file.ts";

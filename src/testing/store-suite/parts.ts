@@ -31,6 +31,7 @@ import { parkingSuite } from "./parking.ts";
 import { passSuite } from "./pass.ts";
 import { readSuite } from "./reads.ts";
 import { recoverySuite } from "./recovery.ts";
+import { requestSuite } from "./requests.ts";
 import { runSuite } from "./runs.ts";
 import { sessionSuite } from "./sessions.ts";
 import { setTriggerSuite } from "./set-triggers.ts";
@@ -151,6 +152,7 @@ export const PARTS: readonly Part[] = [
     stoppingSuite,
   ),
   benchPart("a lease of one's own", ["holdings"], leaseSuite),
+  benchPart("a request for a lock", ["requests", "holdings", "inspection"], requestSuite),
   benchPart("a line", ["lines", "declarations", "runs", "holdings", "steering"], lineSuite),
   benchPart("the time in line", [], inLineSinceSuite),
   benchPart("the time in line", ["lines", "runs", "steering"], inLineSuite),
