@@ -1,8 +1,6 @@
 /** A run as users and programs see it, with its JSON parsed and its steps in the order of the workflow. */
-import { resultsOf } from "../core/run/fan-out.ts";
 import type { Because } from "../core/run/progress.ts";
 import type { Graph, GraphStep } from "../core/workflow/graph.ts";
-import type { Json } from "../core/workflow/template.ts";
 import type { StoredError } from "../executor/executor.ts";
 import { inputOf } from "../executor/input.ts";
 import type { Stay } from "../store/in-line.ts";
@@ -82,6 +80,7 @@ export interface StepView {
   /** Every time it was in line. The last one has no end while it still is. */
   readonly inLine: readonly Stay[];
   readonly progress?: unknown;
+  /** Of a step over a list: how each item ended. */
   readonly result?: unknown;
   readonly error?: StoredError;
   /** The run that it was taken over from. It did not run again here. */
@@ -138,23 +137,21 @@ export function runWithSteps<Output>({ run, graph, steps }: RunDetail): RunWithS
 }
 
 /** What the graph says of a step. */
-type AboutStep = Pick<StepView, "name" | "task" | "kind" | "needs"> & { readonly isList: boolean };
+type AboutStep = Pick<StepView, "name" | "task" | "kind" | "needs">;
 
 function aboutStep(step: GraphStep): AboutStep {
   const { name } = step;
-  const isList = Boolean(step.each);
   const needs = step.needs.map((need) => need.step);
-  if (step.kind === undefined) return { name, task: step.task, kind: "task", needs, isList };
-  if (step.kind === "wait") return { name, task: null, kind: "wait", needs, isList };
-  return { name, task: step.workflow, kind: step.group ? "group" : "workflow", needs, isList };
+  if (step.kind === undefined) return { name, task: step.task, kind: "task", needs };
+  if (step.kind === "wait") return { name, task: null, kind: "wait", needs };
+  return { name, task: step.workflow, kind: step.group ? "group" : "workflow", needs };
 }
 
 function stepView(step: AboutStep, row: StepRow | undefined, run: RunRow): StepView {
-  const { isList: _, ...about } = step;
   const isOver = run.finishedAt !== null;
   if (!row)
     return {
-      ...about,
+      ...step,
       // The run ended before it reached this step.
       state: isOver ? "cancelled" : "pending",
       unit: null,
@@ -169,7 +166,7 @@ function stepView(step: AboutStep, row: StepRow | undefined, run: RunRow): StepV
   const wait = row.wait && waitView(row.wait);
   const isLoose = isCutLoose(row);
   return {
-    ...about,
+    ...step,
     state,
     unit: row.unit,
     attempt: row.attempt,
@@ -206,18 +203,14 @@ function takenOverFrom(
 }
 
 /**
- * The answer of a step that waits, the results of items, or the result of a step that only starts a run. If a step could
+ * The answer of a step that waits, the outcomes of items, or the result of a step that only starts a run. If a step could
  * not begin, its body is the error.
  */
-function ofBody(
-  { kind, isList }: AboutStep,
-  state: StepViewState,
-  text: string,
-): Pick<StepView, "result" | "error"> {
-  if (kind === "wait" || state === "cancelled") return endOf(state, text);
+function ofBody({ kind }: AboutStep, state: StepViewState, text: string): Pick<StepView, "result" | "error"> {
+  if (kind === "wait") return endOf(state, text);
   const body = readable(text);
-  if (isList && Array.isArray(body)) return { result: resultsOf(body as Json) };
-  return state === "succeeded" ? { result: body } : { error: body as StoredError };
+  if (Array.isArray(body) || state === "succeeded") return { result: body };
+  return state === "cancelled" ? endOf(state, text) : { error: body as StoredError };
 }
 
 /** For an open step, users want to know where its unit is. */

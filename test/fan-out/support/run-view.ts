@@ -9,16 +9,13 @@ export async function stepOf(sluice: Sluice, run: string, name: string): Promise
   return step;
 }
 
-/** How the items of a step ended, in the order of the list. */
+/** How the items of a step ended, according to its result. */
 export async function outcomesOf(
   sluice: Sluice,
   run: string,
   name: string,
 ): Promise<{ state: string; result?: unknown; error?: unknown }[]> {
-  const items = await sluice.runs.items(run, name, { limit: 100_000 });
-  return items.map(({ state, result, error }) => ({
-    state,
-    ...(result === undefined ? {} : { result }),
-    ...(error === undefined ? {} : { error }),
-  }));
+  const { result } = await stepOf(sluice, run, name);
+  if (!Array.isArray(result)) throw new Error(`step ${name} has no outcomes: ${JSON.stringify(result)}`);
+  return result;
 }
