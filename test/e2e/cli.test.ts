@@ -371,13 +371,13 @@ describe("limits and queues", () => {
         code: 1,
         stderr: expect.stringMatching(/^error UNKNOWN_GATE: There is no gate ".*Did you mean queue:stripe\?/),
       });
-    expect((await sluice(project, "limits", "set", "semaphore:gpu", "3")).code).toBe(1);
-    const ahead = await sluice(project, "limits", "set", "semaphore:gpu", "3", "--new");
+    expect((await sluice(project, "limits", "set", "semaphore:default/gpu", "3")).code).toBe(1);
+    const ahead = await sluice(project, "limits", "set", "semaphore:default/gpu", "3", "--new");
     expect(ahead.stdout).toMatch(
-      /^semaphore:gpu: unset → 3\nNo app declares this gate .*: npx sluice limits delete semaphore:gpu\n$/,
+      /^semaphore:default/gpu: unset → 3\nNo app declares this gate .*: npx sluice limits delete semaphore:default/gpu\n$/,
     );
-    expect((await sluice(project, "limits", "delete", "semaphore:gpu")).stdout).toBe(
-      "semaphore:gpu is no longer in the store.\n",
+    expect((await sluice(project, "limits", "delete", "semaphore:default/gpu")).stdout).toBe(
+      "semaphore:default/gpu is no longer in the store.\n",
     );
     expect((await sluice(project, "limits", "list")).stdout).not.toContain("semaphore");
     expect((await sluice(project, "limits", "reset", "pool:nope")).stderr).toMatch(/^error UNKNOWN_GATE: /);
