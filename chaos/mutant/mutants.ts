@@ -88,8 +88,8 @@ export const MUTANTS: readonly Mutant[] = [
     file: "store/query/settle.js",
     pieces: [
       {
-        find: "DELETE FROM sluice_running WHERE ${among(group)}",
-        instead: "DELETE FROM sluice_running WHERE id ${oneOf(group.map(({ id }) => id))}",
+        find: "sql `DELETE FROM sluice_running WHERE ${among(group)}`,",
+        instead: "sql `DELETE FROM sluice_running WHERE id ${oneOf(group.map(({ id }) => id))}`,",
       },
     ],
     store: "mariadb",

@@ -21,7 +21,7 @@ describe("limits list", () => {
     expect(text).not.toContain("tag:tenant=a");
     expect(text).toContain("pool:database");
     expect(text).toContain(
-      "\n2 gates left out: idle, with only the limit per value. To see all: npx sluice limits list --all\n",
+      "\n3 gates left out: idle, with only the limit per value. To see all: npx sluice limits list --all\n",
     );
     expect(await shop.table("limits", "list", "--all")).toMatch(/^tag:tenant=a +0\/1 +\w+ +per value/m);
     expect(await shop.table("limits", "list", "tag:tenant=a")).toBe(

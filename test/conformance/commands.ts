@@ -18,7 +18,7 @@ export const LANES: readonly LaneSpec[] = [
   lane("mail", "bulk", { cluster: 1, "pool:smtp": 3, "queue:mail": 1 }),
   lane("money", "bill", { cluster: 1, "queue:money": 1 }),
   lane("mail", "send", { "pool:tenant=acme": 2, "queue:mail": 1 }),
-  lane("money", "audit", { "semaphore:z": 1, "mutex:m": 1, "queue:money": 1 }),
+  lane("money", "audit", { "semaphore:default/z": 1, "mutex:default/m": 1, "queue:money": 1 }),
 ];
 export const RUN_LANES: readonly LaneSpec[] = [
   lane("@runs", "nightly", { runs: 1, "tag:tenant=acme": 1 }),
@@ -41,13 +41,13 @@ export const QUEUES = ["mail", "money"] as const;
 export const TASKS = ["send", "bulk", "bill", "audit"] as const;
 export const GATES = [
   "cluster",
-  "mutex:m",
+  "mutex:default/m",
   "pool:smtp",
   "pool:tenant=*",
   "pool:tenant=acme",
   "queue:mail",
   "queue:money",
-  "semaphore:z",
+  "semaphore:default/z",
 ] as const;
 
 /** A position among the things that exist by then, taken modulo their number. */

@@ -374,7 +374,7 @@ describe("limits and queues", () => {
     expect((await sluice(project, "limits", "set", "semaphore:default/gpu", "3")).code).toBe(1);
     const ahead = await sluice(project, "limits", "set", "semaphore:default/gpu", "3", "--new");
     expect(ahead.stdout).toMatch(
-      /^semaphore:default/gpu: unset → 3\nNo app declares this gate .*: npx sluice limits delete semaphore:default/gpu\n$/,
+      /^semaphore:default\/gpu: unset → 3\nNo app declares this gate .*: npx sluice limits delete semaphore:default\/gpu\n$/,
     );
     expect((await sluice(project, "limits", "delete", "semaphore:default/gpu")).stdout).toBe(
       "semaphore:default/gpu is no longer in the store.\n",

@@ -137,7 +137,14 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   test("a list of children begins after the pause", { timeout: 60_000 }, async () => {
     const begun: string[] = [];
     const go = deferred<void>();
-    const first = task({ id: "first", run: () => go.promise });
+    const running = deferred<void>();
+    const first = task({
+      id: "first",
+      run: async () => {
+        running.resolve();
+        await go.promise;
+      },
+    });
     const quick = task({ id: "quick", run: async (n: string) => void begun.push(n) });
     const each = workflow({ id: "each", steps: (s, n: Reference<string>) => s.step("p", quick, n) });
     const inner = workflow({
@@ -150,7 +157,7 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     const outer = workflow({ id: "outer", steps: (s) => void s.run("inner", inner) });
     const sluice = await working(place, { tasks: [first, quick], workflows: [outer, inner, each] });
     const { id } = await sluice.submit(outer, undefined);
-    await until(async () => (await sluice.runs.tree(id))[0]?.state === "started", "the child has begun");
+    await running.promise;
     await sluice.runs.pause(id);
     go.resolve();
     await isIdle(sluice);
