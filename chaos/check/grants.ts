@@ -21,13 +21,20 @@ export interface Sweep extends Finding {
 
 const UNLIMITED = -1;
 
+/** The family of a gate of one value: `tag:tenant=*`, and `namespace:*` for every namespace. */
+function familyOf(gate: string): string | undefined {
+  if (gate.startsWith("namespace:")) return "namespace:*";
+  const equals = gate.indexOf("=");
+  return equals < 0 ? undefined : `${gate.slice(0, equals)}=*`;
+}
+
 /** A gate of one value has its family's limit until it has its own. */
 function inForce(limits: ReadonlyMap<string, LimitInForce>, gate: string): LimitInForce | undefined {
   const own = limits.get(gate);
-  const equals = gate.indexOf("=");
-  if (!own || own.capacity !== null || equals < 0) return own;
-  const family = limits.get(`${gate.slice(0, equals)}=*`);
-  return family && { capacity: family.capacity, paused: own.paused || family.paused };
+  const family = familyOf(gate);
+  if (!own || own.capacity !== null || family === undefined) return own;
+  const shared = limits.get(family);
+  return shared && { capacity: shared.capacity, paused: own.paused || shared.paused };
 }
 
 /** Every run has its own gates, and its own window as the app says it. They are counted together. */
