@@ -153,7 +153,10 @@ export const defects: readonly Defect[] = [
     file: "src/engine/runs/step-of.ts",
     from: "    ...(failFast && handlesFailure(step) ? { handles: true } : {}),\n",
     to: "",
-    noticedBy: { file: "test/nested/random.test.ts", test: "random trees do what their model says" },
+    noticedBy: {
+      file: "test/nested/stops.test.ts",
+      test: "memory failFast of a group ends its steps in line, and runs those that handle the failure",
+    },
   },
   {
     id: "nested-starts-while-stopped",

@@ -55,6 +55,7 @@ const AFTERWARDS = [
   "lint failed",
   "nap succeeded",
   "scan skipped because lint failed",
+  "tidy succeeded",
   "files skipped because lint failed",
   "parts skipped because lint failed",
   "child skipped because lint failed",
@@ -72,8 +73,11 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
   });
   const inside = (s: Parameters<Parameters<typeof workflow>[0]["steps"]>[0]) => {
     const lint = s.step("lint", note, "bad lint");
-    const after = { after: [s.sleep("nap", "50ms")] };
+    const nap = s.sleep("nap", "50ms");
+    const after = { after: [nap] };
     s.step("scan", note, "scan", after);
+    // It handles whatever has become of the nap, so no failure ends it, though it stands in line.
+    s.step("tidy", note, "tidy", { after: [nap.finished] });
     s.each("files", ["a", "b"], note, after);
     s.each("parts", ["c", "d"], one, after);
     s.run("child", one, "child", after);
@@ -92,10 +96,10 @@ describeOn(["memory", "sqlite", "postgres", "mariadb"], (place) => {
     const sluice = await working(place, { tasks: [note], workflows: [main, one] });
     const { id } = await sluice.submit(main, undefined);
     const run = async () => (await sluice.runs.get(id))?.steps[0]?.unit;
-    await inLine(sluice, run, ["scan", "files", "parts", "child"]);
+    await inLine(sluice, run, ["scan", "tidy", "files", "parts", "child"]);
     letGo();
     expect((await sluice.runs.ended(id)).state).toBe("failed");
-    expect(ran).toEqual(["bad lint", "sorry", "anyway"]);
+    expect(ran).toEqual(["bad lint", "tidy", "sorry", "anyway"]);
     const group = await run();
     expect(await stepsOf(sluice, group)).toEqual(AFTERWARDS);
     expect((await sluice.runs.items(group ?? "", "files"))[0]?.error).toMatchObject({
